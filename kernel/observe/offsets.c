@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Offsets that trace_port_remembered() uses (kernel/arch/trace_thread.h). Compiled to assembler
- * only, as kernel/arch/<cpu>/offsets.c is: scripts/board.mk makes the lines "->NAME value" the
- * kernel's trace_offsets.h. While that is not there, kernel/observe/offsets_none.h stands for it.
+ * Offsets that trace_port_remembered() uses (kernel/arch/trace_thread.h). Compiled only to
+ * assembler, like kernel/arch/<cpu>/offsets.c: scripts/board.mk turns the lines "->NAME value" into
+ * the kernel's trace_offsets.h. Until that exists, kernel/observe/offsets_none.h replaces it.
  */
 #include <stddef.h>
 
@@ -14,8 +14,8 @@
 void trace_offsets(void);
 void trace_offsets(void)
 {
-    /* From struct cpu, whose first member is struct trace_cpu, to the pointer to its thread, and
-     * from that thread to its cached predicate. */
+    /* The offset from struct cpu, whose first member is struct trace_cpu, to the pointer to its
+     * thread, and from that thread to its cached predicate. */
     OFFSET(TRACE_PORT_THREAD, offsetof(struct cpu, current));
     OFFSET(TRACE_PORT_REMEMBERED, offsetof(struct thread, dtrace.predicate_cache));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stands for the generated trace_offsets.h while kernel/observe/offsets.c is compiled to make it:
- * the headers use the names. */
+/* Replaces the generated trace_offsets.h while kernel/observe/offsets.c is compiled to generate it,
+ * because the headers use its names. */
 #ifndef KERNEL_OBSERVE_OFFSETS_NONE_H
 #define KERNEL_OBSERVE_OFFSETS_NONE_H
 

@@ -2,14 +2,14 @@
 /*
  * A panic: a fatal kernel error. Any context, any lock; never returns. Stops the other CPUs, writes
  * the reason, the running thread and the registers into the retained memory (struct kymo_panic) and
- * to the console, and then stops the machine with status 101, or resets it if a program has asked
- * for that (SystemCtl()): without a program, a reset would only lead to the same panic.
+ * to the console, and then stops the machine with status 101, or resets it if a program has
+ * requested that (SystemCtl()): without a program, a reset would only lead to the same panic.
  *
- * Nothing here relies on the rest of the kernel. The record is complete after the part that can't
- * fail, and completed again after the part that can. A second panic, or a watchdog that triggers
- * meanwhile, validates the record as far as it is, and ends. If that fails too, it ends at once,
- * and finally hangs until the watchdog's second timeout. If two CPUs panic, the second one waits
- * for the end that the first one makes. Proved by test/board/dies.py and suite panic.
+ * This code does not rely on the rest of the kernel. The record is completed after the part that
+ * can't fail, and again after the part that can. A second panic, or a watchdog that expires
+ * meanwhile, validates the record as far as it was written, and ends. If that fails, too, it ends
+ * at once, and finally hangs until the watchdog's second timeout. If two CPUs panic, the second one
+ * waits while the first one ends the system. Tested by test/board/dies.py and suite panic.
  */
 #include "abi/errno.h"
 #include "abi/sys/panic.h"
@@ -44,7 +44,7 @@ long panic_then(uintptr_t what)
 
 /* ---- the record (abi/sys/panic.h); any data that it reads may be corrupt ----------- */
 
-/* panic: while the retained memory is an earlier boot's */
+/* panic: used while the retained memory holds an earlier boot's data */
 union observe_scratch observe_scratch[OBSERVE_SCRATCHES];
 static struct kymo_panic *begun; /* own CPU; an exception may interrupt at any time */
 
@@ -66,7 +66,7 @@ static const char *const x86_64_names[] = {
 #undef REGISTER
 };
 
-/* lr: of a CPU without a link register, pc again. */
+/* lr: on a CPU without a link register, pc again. */
 struct machine {
     const char *const *names;
     unsigned count, pc, sp, lr, fp, width;
@@ -118,11 +118,12 @@ static void panic_record_thread(struct kymo_panic *record, const struct thread *
     }
 }
 
-/* Steps of a panic that stay functions: test/board/dies/panics.py stops machines there. */
+/* Steps of a panic that the compiler must not inline: test/board/dies/panics.py stops machines in
+ * them. */
 #define PANIC_STEP __attribute__((noipa))
 
-/* Begins the record, in retained memory where there is some, and fills in all facts that are
- * certain except the reason's text. */
+/* Begins the record, in retained memory if available, and fills in all facts that are certain
+ * except the reason's text. */
 static PANIC_STEP struct kymo_panic *panic_record_begin(const struct cpu *cpu, unsigned kind,
                                                         const uint64_t *registers)
 {
@@ -147,7 +148,7 @@ static PANIC_STEP struct kymo_panic *panic_record_begin(const struct cpu *cpu, u
     return record;
 }
 
-/* Returns that record if the panic runs into a second one; NULL: it was not begun. */
+/* Returns that record if the panic runs into a second one, or NULL if none was begun. */
 static struct kymo_panic *panic_record_begun(void)
 {
     return begun;
@@ -263,7 +264,7 @@ static PANIC_STEP void panic_record_print(const struct kymo_panic *record)
 
 /* ---- the panic --------------------------------------------------------------------- */
 
-/* Returns this CPU; very early in boot, before it is known, the first CPU. */
+/* Returns this CPU or, very early in boot, before it is known, the first CPU. */
 static struct cpu *this_cpu(void)
 {
     struct cpu *cpu = arch_cpu();
@@ -333,7 +334,8 @@ static void panic_stop_here(void *arg)
     panic_hang();
 }
 
-/* Returns the CPUs that have stopped: one that hangs with its interrupts masked does not. */
+/* Stops the other CPUs. Returns those that have stopped: one that hangs with its interrupts masked
+ * does not. */
 static uint32_t stop_others(void)
 {
     uint32_t asked = cpu_call_others(panic_stop_here, NULL);

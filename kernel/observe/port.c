@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queries of a CPU port about the portable kernel's objects. Kernel lock held, except
+ * Answers a CPU port's queries about the portable kernel's objects. Kernel lock held, except
  * kernel_work_pending() and kernel_ram_of_others(). Contracts: kernel/arch/entry.h. The assertions
  * cover the assumptions of the ports' assembler.
  */
@@ -27,12 +27,12 @@ void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsign
     return vm_user_ptr(t->proc, addr, len, prot);
 }
 
-/* A probe firing has a bound, so of a process's mappings at most so many are looked at: the lowest
- * and the highest ones, where programs and stacks are. */
+/* The time of a probe firing is bounded, so at most this many of a process's mappings are examined:
+ * the lowest and the highest ones, where programs and stacks are. */
 enum { PART_MOST = 48, PART_LOWEST = PART_MOST / 2 };
 
-/* Returns whether the process has a mapping with any of these bytes, among those that are looked
- * at. Its list can't go as long as one of its threads runs here: see vm_list.h. */
+/* Returns whether the process has a mapping with any of these bytes, among those examined. The list
+ * can't be freed while one of the process's threads runs on this CPU: see vm_list.h. */
 static bool has_part_of(const struct process *proc, paddr_t pa, size_t bytes)
 {
     unsigned nmaps = proc->space.nmaps, skipped = nmaps > PART_MOST ? nmaps - PART_MOST : 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The retained memory. At boot finds an earlier kernel's data and keeps it untouched until a
- * program has saved or discarded it; else claims the window for this boot, so that the next one
- * finds this one's recording and panic. Trusts nothing without its CRC, and follows no pointer from
- * it. Layout: abi/retain.h.
+ * program has saved or discarded it; otherwise claims the window for this boot, so that the next
+ * boot finds this one's recording and panic. Data without a correct CRC is not trusted, and no
+ * pointer in it is followed. Layout: abi/retain.h.
  *
- * Lock [k], except boot and a panic. Refuses: EPERM without ABILITY_TRACE, ENOENT if nothing is
- * found, EINVAL, EFAULT. Proof: test/board/flight.py, dlog.py;
+ * Lock [k], except at boot and in a panic. Errors: EPERM without ABILITY_TRACE, ENOENT if nothing
+ * is found, EINVAL, EFAULT. Tested by test/board/flight.py, dlog.py;
  * test/kernel/observe/claim_test.c; the finder: test/trace/retain_test.c.
  */
 #include "kernel/arch/aspace.h"
@@ -34,10 +34,10 @@ _Static_assert(sizeof(struct kymo_panic) <= sizeof(((struct kymo_retain_panic *)
                "abi/retain.h");
 _Static_assert(CONFIG_CPUS <= KYMO_RETAIN_CPUS, "abi/retain.h");
 
-/* Of the notes: reserved for entries that report missing room. */
+/* Bytes of the notes' area that are reserved for entries that report missing room. */
 #define NOTES_RESERVE (CONFIG_RETAIN_NOTES_BYTES >= 0x4000 ? 1024u : 128u)
 
-/* What does not fit: CONFIG_RETAIN_*_BYTES of board.mk. */
+/* Each area must fit: CONFIG_RETAIN_*_BYTES of board.mk. */
 _Static_assert(sizeof(struct kymo_retain_header) <= CONFIG_RETAIN_HEADER_BYTES, "the header");
 _Static_assert(sizeof(struct kymo_retain_panic) <= CONFIG_RETAIN_PANIC_BYTES, "a panic's record");
 _Static_assert(sizeof(struct kymo_retain_boots) <= CONFIG_RETAIN_BOOTS_BYTES, "the boots");
@@ -69,17 +69,18 @@ static const struct kymo_retain_areas areas = {
 };
 
 static struct {
-    uint32_t boots;                /* [I] */
-    uint32_t found;                /* [k] the boot whose data is here; 0: this boot's */
-    bool panicked;                 /* [I] and it ended with a panic */
-    bool mine;                     /* [k] the window has this boot's header */
+    uint32_t boots; /* [I] */
+    uint32_t found; /* [k] number of the boot whose data is in the window; 0: this boot's */
+    bool panicked;  /* [I] whether that boot ended with a panic */
+    bool mine;      /* [k] the window has this boot's header */
     uint32_t page_bytes, page_crc; /* [k] */
     uint32_t ring_end;             /* [k] end of this boot's ring; 0: there is none */
 } retain;
 
 extern const uint32_t boot_image_retains; /* scripts/image.S */
 
-/* False: this image leaves the window to programs, but for the kernel's per-CPU data. */
+/* Returns false if this image leaves the window to programs, except for the kernel's per-CPU
+ * data. */
 static bool retain_wanted(void)
 {
     return boot_image_retains != 0;
@@ -177,7 +178,7 @@ void retain_boot(void)
     }
     if (retain_wanted()) {
         count_boots();
-    } else { /* programs get the window: what it held is over */
+    } else { /* programs get the window: its contents are no longer valid */
         *(volatile uint32_t *)&HEADER->magic = 0;
         arch_cache_clean(HEADER, sizeof(HEADER->magic));
     }
@@ -197,7 +198,7 @@ void retain_claim_ram(paddr_t ram, size_t bytes)
     }
 }
 
-/* A reset during this leaves no header, or a complete one. */
+/* A reset during this function leaves no header, or a complete one. */
 static void put_header(const struct kymo_retain_ring *ring)
 {
     kernel_assert(kernel_locked());
@@ -222,8 +223,8 @@ static void put_header(const struct kymo_retain_ring *ring)
 
 /* ---- long stretches of the window, in steps ---------------------------------------- */
 
-/* A claim of the window, and notes, are parts of long calls (boot: of none). */
-#define RETAIN_STEP 256u /* bytes that are summed up between two windows */
+/* Claims of the window, and notes, are parts of long calls (at boot of none). */
+#define RETAIN_STEP 256u /* bytes that are processed between two windows */
 
 static size_t retain_step(size_t bytes)
 {
@@ -255,19 +256,19 @@ static void retain_copy(void *to, const void *from, size_t bytes)
 
 /* ---- notes beside the ring --------------------------------------------------------- */
 
-/* The notes of D's consumers that log, beside the ring in retained memory: a ring's records can be
- * printed only with them, and the ring may have overwritten its own copy. They are stored
- * consecutively; when there is no room, those of destroyed consumers are dropped. A reset during a
- * write leaves the complete ones. */
+/* The notes of D's consumers that log, next to the ring in retained memory: a ring's records can be
+ * printed only with their notes, and the ring may have overwritten its own copy. They are stored
+ * consecutively; when there is no room, the notes of destroyed consumers are dropped. A reset
+ * during a write leaves the complete ones. */
 _Static_assert(KYMO_RETAIN_NOTES_EVENT == DTRACE_LOG_NOTES &&
                    KYMO_RETAIN_NOTES_PART == DTRACE_LOG_NOTES_PART_MOST &&
                    KYMO_RETAIN_NOTES_MOST == DTRACE_LOG_NOTES_MAX,
                "abi/retain.h");
 
 static struct {
-    uint8_t *area;  /* [k] NULL: the window is not this boot's */
+    uint8_t *area;  /* [k] NULL: the window doesn't belong to this boot */
     uint32_t boots; /* [k] */
-    uint32_t used;  /* [k] bytes; a whole number of 8 */
+    uint32_t used;  /* [k] bytes; a multiple of 8 */
 } notes;
 
 /* Ends the list at `used`. */
@@ -278,7 +279,7 @@ static void retain_notes_end(uint32_t used)
     }
 }
 
-/* n 0: reports only that there was no room. */
+/* Stores one note. n 0: reports only that there was no room. */
 static bool retain_notes_put(uint32_t id, uint32_t total, const void *bytes, uint32_t n)
 {
     kernel_assert(kernel_locked() && (notes.used & 7) == 0 &&
@@ -349,14 +350,15 @@ static void retain_page(void)
     retain.page_crc = retain_sum(page, retain.page_bytes);
 }
 
-/* Claims the window for this boot, in steps. Its header is written twice: a panic between two of
- * them has its record in the window, if not a page that explains it. Only long calls use the rest
- * of the window. */
+/* Claims the window for this boot, in steps. Its header is written twice: a panic between the two
+ * writes has its record in the window, though perhaps not a page that explains it. Only long calls
+ * use the rest of the window. */
 static void retain_begin(void)
 {
     *(volatile uint32_t *)&HEADER->magic = 0;
     arch_cache_clean(HEADER, sizeof(HEADER->magic));
-    memset(PANIC, 0, sizeof(*PANIC)); /* an earlier boot's must not go with this one's header */
+    /* an earlier boot's record must not be valid with this boot's header */
+    memset(PANIC, 0, sizeof(*PANIC));
     arch_cache_clean(PANIC, sizeof(*PANIC));
     memset(FROZEN, 0, RETAIN_FROZEN_USED);
     dtrace_retained_begin(retain_at(RETAIN_D));

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of processes and threads, beside the ring in retained memory: a long-running ring has
+ * Names of processes and threads, next to the ring in retained memory: a long-running ring has
  * overwritten the events that named them. One entry for each slot of the kernel's tables (threads:
  * only those with a name), written when it changes: some hundred instructions at a process's
- * creation, loading and end. So whoever lives has an entry, however many they are. A reset during a
- * write leaves an entry without a right CRC. Entries of ended processes and threads remain, because
- * the ring may hold their events: when the slot is reused, the entry moves to the spare entries
- * behind the tables', replacing the oldest; the ring itself has the names of those that the kernel
- * forgets (trace/ended.c). Where a board's window has no room for all threads, those in later slots
- * have only the spare entries.
+ * creation, loading and end. So all living ones have an entry, however many there are. A reset
+ * during a write leaves an entry without a correct CRC. Entries of ended processes and threads
+ * remain, because the ring may hold their events: when the slot is reused, the entry moves to the
+ * spare entries after the tables', replacing the oldest; the ring itself has the names of those
+ * whose slots the kernel reuses (trace/ended.c). Where a board's window has no room for all
+ * threads, those in later slots have only the spare entries.
  *
- * Lock [k], or boot. Proof: test/kernel/observe/retained_test.c, test/board/flight.py, dies.py; the
- * finder: test/trace/names_test.c.
+ * Lock [k], or boot. Tested by test/kernel/observe/retained_test.c, test/board/flight.py, dies.py;
+ * the finder: test/trace/names_test.c.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
@@ -24,8 +24,8 @@
 #include "trace/crc32c.h"
 
 #define SPARE_LEAST (CONFIG_PROCESSES < 76 ? CONFIG_PROCESSES : 76)
-/* Slots of the table of threads that have entries of their own. In a small window the spare ones
- * come first. */
+/* The number of slots of the table of threads that have entries of their own. In a small window the
+ * spare entries come first. */
 #define THREADS \
     (RETAIN_NAMES_MOST >= CONFIG_PROCESSES + CONFIG_THREADS + SPARE_LEAST \
          ? CONFIG_THREADS \
@@ -41,7 +41,7 @@ _Static_assert(KYMO_NAME_MAX <= KYMO_RETAIN_NAME_MAX &&
                "abi/retain.h");
 
 static struct {
-    struct kymo_retain_name *table; /* [k] NULL: the window is not this boot's */
+    struct kymo_retain_name *table; /* [k] NULL: the window doesn't belong to this boot */
     uint32_t boots;                 /* [k] */
     unsigned spare;                 /* [k] index of the next spare entry */
 } names;
@@ -78,7 +78,8 @@ static void put_of(unsigned place, const struct kymo_retain_name *entry)
     retain_names_put(place, entry);
 }
 
-/* Writes the entry of one that has none of its own: over its last, or the oldest spare one. */
+/* Writes the entry of a process or thread without an entry of its own: over its previous one, or
+ * the oldest spare one. */
 static void put_late(const struct kymo_retain_name *entry)
 {
     for (unsigned i = SPARE_FIRST; i < RETAIN_NAMES_MOST; i++) {
@@ -131,9 +132,9 @@ void retain_process_ended(struct process *proc)
     retain_process(proc);
 }
 
-#define NAMES_STEP 64u /* entries that are cleared, slots that are looked at without a window */
+#define NAMES_STEP 64u /* entries that are cleared, slots that are visited without a window */
 
-/* In steps: what changes meanwhile is written as always, and once more if its turn comes. */
+/* Works in steps: a change meanwhile is written as always, and once more if its turn comes. */
 void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
 {
     names.table = NULL;

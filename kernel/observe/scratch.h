@@ -18,8 +18,8 @@ union observe_scratch {
         struct kymo_trace_loss loss;
         struct kymo_trace_owner owner;
         struct kymo_trace_stopped stopped;
-    } answer;                /* [k] of the first: trace_calls.c */
-    struct kymo_panic panic; /* of the last; the panicking CPU: panic.c */
+    } answer;                /* [k] of the first element: trace_calls.c */
+    struct kymo_panic panic; /* of the last element; the panicking CPU: panic.c */
 };
 #define OBSERVE_SCRATCHES (CONFIG_CPUS > 1 ? 2 : 1)
 extern union observe_scratch observe_scratch[OBSERVE_SCRATCHES];

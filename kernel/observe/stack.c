@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The high-water marks of the kernel's stacks. Boot fills the stacks with a pattern; what no longer
- * has it was in use. A function that reserves memory and doesn't write it leaves the pattern: a
- * mark may be a few words short. Proved by test/kernel/observe/stack_test.c and
+ * The high-water marks of the kernel's stacks. Boot fills the stacks with a pattern; words that no
+ * longer have it were in use. A function that reserves memory and doesn't write it leaves the
+ * pattern: a mark may be a few words short. Tested by test/kernel/observe/stack_test.c and
  * test/board/dies/panics.py.
  */
 #include "kernel/observe/observe.h"

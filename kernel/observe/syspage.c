@@ -74,7 +74,7 @@ static long put_next(void *to, size_t at, const void *from, size_t bytes)
     return 0;
 }
 
-/* Bytes between two windows: copied, or summed up. */
+/* Bytes between two windows: when copying, and when summing up. */
 enum { COPY_STEP = 1024, SUM_STEP = 256 };
 
 static void syspage_walk(size_t step, trace_syspage_put_t *put, void *arg)
@@ -117,7 +117,7 @@ void syspage_init(void)
     size_t irqs_bytes = irqs_text(NULL);
     paddr_t irqs = irqs_bytes ? phys_alloc(irqs_bytes, 1) : 0;
     struct trace_syspage_facts facts = {
-        .ncpu = arch_cpu_count(), /* one that does not start leaves a gap; or it starts later */
+        .ncpu = arch_cpu_count(), /* a CPU that does not start leaves a gap, or starts later */
         .cycles_per_sec = arch_clock_hz(),
         .skew_cycles = arch_clock_skew(),
         .boot_time = arch_wall_clock(),
@@ -152,7 +152,7 @@ static long put_there(void *arg, size_t at, const void *from, size_t bytes)
 
 #define READ_STEP 2048u /* bytes between two preemption points */
 
-/* step: bytes read so far. */
+/* step: number of bytes read so far. */
 long ker_syspage_read(struct thread *self, const uintptr_t *args)
 {
     kernel_assert(kernel_locked());

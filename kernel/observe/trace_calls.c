@@ -2,8 +2,8 @@
 /*
  * TraceEvent(). An event of two words goes to the log without the kernel lock, because it has no
  * pointer; everything else takes the lock (KER_LOCK), under which a checked pointer stays valid.
- * trace/control.c defines the commands and most errors. Here: EFAULT for bad pointers, EINVAL for
- * user events with more than 256 bytes.
+ * trace/control.c defines the commands and most errors. This file adds EFAULT for bad pointers and
+ * EINVAL for user events with more than 256 bytes.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -40,7 +40,7 @@ long ker_trace_event(struct thread *self, const uintptr_t *args)
     return KER_LOCK;
 }
 
-/* at: the argument that points to the words; their number follows. */
+/* at: the argument that points to the words; the next one is their number. */
 static long insert_combine(struct thread *self, const uintptr_t *args, unsigned at)
 {
     uint32_t words[KYMO_TRACE_USER_COMBINE_MAX / sizeof(uint32_t)];
@@ -53,7 +53,7 @@ static long insert_combine(struct thread *self, const uintptr_t *args, unsigned 
         return -EFAULT;
     }
     if (at <= 2) {
-        /* The next words from this mapping take the fast path, as a text does. */
+        /* Makes the next words from this mapping take the fast path, like a text. */
         vm_cache_fill(&self->words_cache, self->proc, args[at], 1, KYMO_PROT_READ);
     }
     if (at == 1) {
@@ -66,7 +66,8 @@ static long insert_combine(struct thread *self, const uintptr_t *args, unsigned 
                                (uint32_t)args[2], words, (unsigned)n);
 }
 
-/* The next text from this mapping takes the fast path (kernel/entry/trace_quick.c). */
+/* Fills the cache: the next text from this mapping takes the fast path
+ * (kernel/entry/trace_quick.c). */
 static long insert_string(struct thread *self, const uintptr_t *args)
 {
     char text[KYMO_TRACE_USER_COMBINE_MAX];
@@ -155,7 +156,7 @@ static long trace_calls_control(struct thread *self, uint32_t cmd, const uintptr
     return result;
 }
 
-/* The remaining checks are ALLOCBUFFER's; the port places the block. */
+/* The remaining checks are made by ALLOCBUFFER; the port places the block. */
 static long alloc_object(struct thread *self, const uintptr_t *args)
 {
     const uintptr_t words[5] = {_NTO_TRACE_ALLOCBUFFER, args[1], args[2]};
@@ -175,7 +176,7 @@ static long alloc_object(struct thread *self, const uintptr_t *args)
     return result;
 }
 
-/* A long call: the commands that control the trace. */
+/* Executes the commands that control the trace, as a long call. */
 static long trace_command(struct thread *self, const uintptr_t *args)
 {
     uint32_t cmd = (uint32_t)args[0];
@@ -196,7 +197,7 @@ static long trace_command(struct thread *self, const uintptr_t *args)
     }
     long result =
         trace_dump_is_over(self) ? trace_dump_stop(self) : trace_calls_control(self, cmd, args);
-    user_sites_follow(); /* before the dump sets the call's next step: it passes windows */
+    user_sites_follow(); /* before the dump sets the call's next step, because it passes windows */
     if (result == TRACE_DUMP_WANTED || result == TRACE_DUMP_THEN_STOP) {
         return trace_dump_begin(self, result == TRACE_DUMP_THEN_STOP);
     }
@@ -238,8 +239,8 @@ static long trace_calls_end(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* The buffers' owner ends: in its turn, as another process's command may stand amid what that
- * ends. */
+/* Ends the buffers' ownership in its turn, because another process's command may be changing the
+ * same data. */
 bool trace_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());

@@ -3,14 +3,14 @@
  * The state dump at the start of tracing (ring captures: also at their end): existing objects, in
  * the events that would have recorded their creation. Kernel lock held.
  *
- * The dump proceeds as KER_AGAIN parts of the TRACE_EVENT call, a few threads of one process a
- * part, so it can be preempted between two parts; what is created meanwhile, or ends, records its
- * own events. At a ring's
- * end it includes the processes that ended while the ring ran, as far as the kernel still has their
- * names: their events may be overwritten. Before each part it waits (WAITCTX) until a buffer is
- * FREE. It ends early, with success, when tracing has been stopped. After the processes come the
- * notes of D's consumers that log (trace/dtrace/log.h). step: the slot of the next process, plus 1,
- * and above STEP_BITS what of it comes next; from CONFIG_PROCESSES + 2 on a piece of the notes.
+ * The dump proceeds as KER_AGAIN parts of the TRACE_EVENT call, a few threads of one process per
+ * part, so it can be preempted between two parts; objects created or ended meanwhile record their
+ * own events. At a ring's end it includes the processes that ended while the ring ran, as far as
+ * the kernel still has their names, because their events may be overwritten. Before each part it
+ * waits (WAITCTX) until a buffer is FREE. It ends early, with success, when tracing has been
+ * stopped. After the processes come the notes of D's consumers that log (trace/dtrace/log.h). step:
+ * the slot of the next process, plus 1, and above STEP_BITS its next part; from CONFIG_PROCESSES +
+ * 2 on a piece of the notes.
  *
  * Each CPU records its running thread itself at the end, in a cross-call, because a RUNNING event
  * belongs to the CPU on which it was recorded.
@@ -27,15 +27,17 @@
 #include "trace/control.h"
 #include "trace/threads.h"
 
-#define SLOTS_MOST 64 /* of a table, that are looked at in one piece */
-/* args[] of a TRACE_EVENT that the command itself doesn't use any more, or never. */
-#define RECORDING 3  /* trace_starts(): the dump is of no other one */
-#define DUMPED_PID 4 /* of the process that has been dumped in part; negative: it had ended */
-#define THEN_STOP 5  /* of a ring's STOP, once its dump has begun */
+#define SLOTS_MOST 64 /* slots of a table that are visited in one piece */
+/* Indices in args[] of a TRACE_EVENT that the command itself doesn't use any more, or never
+ * uses. */
+#define RECORDING 3  /* trace_starts(): the recording to which the dump belongs */
+#define DUMPED_PID 4 /* pid of the process that has been dumped in part; negative: it had ended */
+#define THEN_STOP 5  /* the dump belongs to a ring's STOP, and has begun */
 #define STEP_BITS 16
 #define THREADS_A_STEP 4
 
-/* What of a process comes next, if not all of it: a thread of its table, or an ended one. */
+/* The next part of a process that has been dumped in part: a thread of its table, or an ended
+ * one. */
 #define NEXT_THREADS 1
 #define NEXT_ENDED 0x8000
 
@@ -44,7 +46,7 @@ _Static_assert(CONFIG_THREADS < 0x8000 && CONFIG_THREADS_PER_PROCESS < NEXT_ENDE
                "a thread fits into its part of step");
 
 static struct list waiting; /* [k] threads in WAITCTX; {0}: never used */
-static uint64_t started;    /* [k] trace clock at the last START */
+static uint64_t started;    /* [k] trace clock at the most recent START */
 
 static void dump_state(uint32_t state, const struct thread *t)
 {
@@ -80,8 +82,8 @@ static void dump_process_name(const struct process *proc, uint32_t pid)
     }
 }
 
-/* Records the names of its ended threads, from a slot on. Returns the next slot; 0: there are no
- * more. */
+/* Records the names of the process's ended threads, from a slot on. Returns the next slot, or 0 if
+ * there are no more. */
 static unsigned dump_ended_threads(uint32_t pid, unsigned from)
 {
     unsigned dumped = 0;
@@ -100,7 +102,7 @@ static unsigned dump_ended_threads(uint32_t pid, unsigned from)
     return 0;
 }
 
-/* Dumps threads from number `next` on. Returns the next one's number; 0: there are no more. */
+/* Dumps threads from number `next` on. Returns the next one's number, or 0 if there are no more. */
 static unsigned dump_threads(const struct process *proc, unsigned next)
 {
     unsigned dumped = 0;
@@ -117,9 +119,9 @@ static unsigned dump_threads(const struct process *proc, unsigned next)
     return 0;
 }
 
-/* Dumps the next part of a process that lives, or has ended, from `next` on, as the step has it:
- * first what is its own; at a ring's end the names of its ended threads; then its threads, or its
- * end. Returns the next part; 0: that was all. */
+/* Dumps the next part of a process, living or ended, from `next` on, as the step stores it: first
+ * the process itself; at a ring's end the names of its ended threads; then its threads, or its end.
+ * Returns the next part, or 0 at the end. */
 static unsigned dump_process(const struct process *proc, uint32_t pid, bool lives, unsigned next,
                              bool at_end)
 {
@@ -148,9 +150,9 @@ static void dump_running(void *arg)
     dump_state(STATE_RUNNING, t);
 }
 
-/* The stop is the command once more: a long call in its turn, because another command may stand
- * amid what it changes. Until then nothing remembers that there was a dump. So if the thread is
- * ended amid it, the next STOP dumps the state anew. */
+/* The stop executes the command once more, as a long call in its turn, because another command may
+ * be changing the same data. Until then nothing records that there was a dump: if the thread is
+ * ended in the middle of it, the next STOP dumps the state again. */
 static long dump_end(struct thread *self, long_call_part *command)
 {
     cpu_run_on_all(dump_running, NULL);
@@ -182,7 +184,7 @@ bool trace_dump_is_over(const struct thread *self)
     return self->args[THEN_STOP] != 0;
 }
 
-/* Whether what the thread dumps, or has dumped, still runs. */
+/* Returns whether the recording for which the thread dumps, or has dumped, still runs. */
 static bool dump_is_wanted(const struct thread *self)
 {
     return trace_running() && trace_starts() == (uint32_t)self->args[RECORDING];
@@ -206,8 +208,8 @@ long trace_dump_begin(struct thread *self, bool then_stop)
     return KER_AGAIN;
 }
 
-/* Dumps the next part of the process in this slot. Returns whether there was anything to record;
- * sets the call's step then. */
+/* Dumps the next part of the process in this slot. Returns whether there was anything to record,
+ * and then sets the call's step. */
 static bool dump_slot(struct thread *self, unsigned slot, unsigned next)
 {
     const struct process *proc = process_in_slot(slot);
@@ -220,7 +222,7 @@ static bool dump_slot(struct thread *self, unsigned slot, unsigned next)
     }
     uintptr_t dumped = (uintptr_t)(lives ? pid : -pid);
     if (next > 0 && dumped != self->args[DUMPED_PID]) {
-        return false; /* it has ended meanwhile; what is there now records its own events */
+        return false; /* it has ended meanwhile; a new process records its own events */
     }
     next = dump_process(proc, (uint32_t)pid, lives, next, at_end);
     self->args[DUMPED_PID] = dumped;

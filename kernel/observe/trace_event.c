@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TraceEvent() for boards' drivers, as kernel/arch/entry.h has it: trace/interrupt_call.c. A kernel
- * in which nothing calls it leaves this file out (scripts/board.mk). Any context. Tested by
- * test/board/interrupt.
+ * TraceEvent() for boards' drivers, declared by kernel/arch/entry.h: trace/interrupt_call.c.
+ * scripts/board.mk leaves this file out of a kernel in which nothing calls it. Any context. Tested
+ * by test/board/interrupt.
  */
 #include "kernel/arch/entry.h"
 #include "trace/trace.h"

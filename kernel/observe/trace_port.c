@@ -35,13 +35,14 @@ uint64_t trace_port_thread(void)
     return (uint64_t)(uint32_t)t->proc->pid << 32 | (uint32_t)t->tid;
 }
 
-/* Blocks that somebody pays for: the log's buffers and their descriptors. They may outlive him. */
+/* The blocks for which a process pays: the log's buffers and their descriptors. They may outlive
+ * the process. */
 static struct {
     const void *block; /* NULL: it is being allocated */
     size_t bytes;      /* 0: free */
     struct payer payer;
 } paid[2];                        /* [k] */
-static const struct process *who; /* [k] pays for what is allocated now; NULL: nobody */
+static const struct process *who; /* [k] pays for present allocations; NULL: none */
 
 void trace_port_pay(const struct process *proc)
 {
@@ -50,7 +51,7 @@ void trace_port_pay(const struct process *proc)
 
 #define PAID_MOST (sizeof(paid) / sizeof(*paid))
 
-/* Returns false if the account has no room. */
+/* Charges an allocation. Returns false if the account has no room. */
 static bool port_charge(size_t bytes)
 {
     unsigned i = paid[0].bytes ? 1 : 0;
@@ -67,7 +68,7 @@ static bool port_charge(size_t bytes)
     return true;
 }
 
-/* NULL: what is charged and could not be allocated. */
+/* Releases the charge of a block. NULL: of a block that was charged and could not be allocated. */
 static void port_refund(const void *block)
 {
     for (unsigned i = 0; i < PAID_MOST; i++) {
@@ -224,7 +225,7 @@ void trace_port_buffer_freed(void)
     trace_dump_wake();
 }
 
-/* The word may have been unmapped, or become read-only: looked up each time. */
+/* The word may have been unmapped or become read-only, so it is looked up each time. */
 static void user_word_write(struct process *proc, uint32_t wanted)
 {
     uint32_t *word = vm_user_ptr(proc, proc->user_word, sizeof(*word), KYMO_PROT_WRITE);

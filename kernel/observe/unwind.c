@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stack traces by the unwind tables: see unwind.h. A table is part of the kernel, or lies in the
- * ELF of a program in the boot image. host/unwind makes it, but it is not trusted: nothing outside
+ * Stack traces by the unwind tables: see unwind.h. A table is part of the kernel, or is in the ELF
+ * of a program in the boot image. host/unwind generates it, but it is not trusted: nothing outside
  * of it is read. A program's stack is not trusted either: its content can only shorten the trace or
- * lead it through other functions of the same program, upwards in memory and behind calls.
+ * lead it through other functions of the same program, upwards in memory and to addresses that
+ * follow calls.
  *
  * The trace ends where the table says that the caller is unknown (first functions, exception
- * entries, functions that move the stack pointer by a computed amount), at a return address that is
- * not behind a call, and at unreadable memory.
+ * entries, functions that move the stack pointer by a computed amount), at a return address that
+ * doesn't follow a call, and at unreadable memory.
  *
- * Proved by test/host/unwind (the tables against the compiler's), test/kernel (damaged ones) and
+ * Tested by test/host/unwind (the tables against the compiler's), test/kernel (damaged ones) and
  * test/board's suite stacks.
  */
 #include "kernel/arch/entry.h"
@@ -25,14 +26,14 @@ enum { KERNEL_FRAMES = 96 }; /* including D's own and those of nested interrupts
 
 extern const char __kernel_start[];
 
-/* The table of a text, and the text's address. */
+/* The unwind table of a text, and the text's address. */
 struct text {
     const uint8_t *table;
-    const uint8_t *pairs, *blocks; /* in it */
+    const uint8_t *pairs, *blocks; /* in the table */
     uintptr_t start, bytes;
     uint32_t nrules, nblocks, npairs;
-    const struct thread *user;      /* the thread whose memory the stack is; NULL: the kernel's */
-    const struct unwind_copy *copy; /* of the stack; NULL: use the stack itself */
+    const struct thread *user; /* the thread whose memory the stack is; NULL: it is the kernel's */
+    const struct unwind_copy *copy; /* of the stack; NULL: read the stack itself */
 };
 
 static uint32_t unwind_word_at(const uint8_t *table, size_t n)
@@ -84,7 +85,7 @@ static bool text_of_thread(struct text *text, const struct thread *t)
     return program->unwind && text_open(text, program->unwind, program->unwind_len, program->text);
 }
 
-/* Returns the rule that applies at a place of a block, which begins at `at`; 0: none. */
+/* Returns the rule that applies at `place` in a block that begins at `at`, or 0. */
 static uint32_t rule_in_block(const struct text *text, uint32_t block, uint32_t at, uint32_t place)
 {
     const uint8_t *entry = text->blocks + block * UNWIND_BLOCK, *end = entry + UNWIND_BLOCK;
@@ -112,13 +113,13 @@ static uint32_t rule_in_block(const struct text *text, uint32_t block, uint32_t 
     return rule < text->nrules ? rule : 0;
 }
 
-/* Returns the rule that applies at `offset` bytes from the text's start; 0: none. */
+/* Returns the rule that applies at `offset` bytes from the text's start, or 0. */
 static uint32_t rule_at(const struct text *text, uintptr_t offset)
 {
     const uint8_t *starts = text->table + 4 * (UNWIND_HEADER_WORDS + 2 * text->nrules);
     uint32_t key = (uint32_t)(offset >> ARCH_CODE_SHIFT), low = 0, high = text->nblocks;
 
-    while (low < high) { /* the last block that begins at key or below is before `high` */
+    while (low < high) { /* the last block that begins at or below key has an index below `high` */
         uint32_t middle = low + (high - low) / 2;
         if (unwind_word_at(starts, middle) <= key) {
             low = middle + 1;
@@ -178,7 +179,8 @@ static bool unwind_apply(const struct text *text, uint32_t rule, struct unwind_f
     return true;
 }
 
-/* A call through a bad pointer, to an address without code, has only stored the return address. */
+/* Handles a call through a bad pointer, to an address without code, which has only stored the
+ * return address. */
 static bool unwind_bad_call(const struct text *text, struct unwind_frame *f)
 {
     uintptr_t back = f->lr;

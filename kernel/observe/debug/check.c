@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel_check(): processes, threads, CPUs, timers. See check.h; proved by
+/* kernel_check(): processes, threads, CPUs, timers. See check.h. Tested by
  * test/kernel/observe/debug/check_test.c, which plants a breach of each kind. */
 #include "kernel/arch/panic.h"
 #include "kernel/arch/aspace.h"
@@ -13,7 +13,7 @@
 /* Longer than any list. */
 #define LOOP_MAX (CONFIG_CONNECTIONS + CONFIG_THREADS + CONFIG_PULSES + CONFIG_TIMERS + 1000)
 
-/* A list is sound: both directions agree. Returns its length. */
+/* Panics unless the list is sound: both directions agree. Returns its length. */
 unsigned check_list(const struct list *head, const char *what)
 {
     unsigned n = 0;
@@ -54,7 +54,7 @@ static void check_client(const struct thread *t)
         kernel_panic("thread %d of %d in REPLY is nowhere", (int)t->tid, (int)t->proc->pid);
     }
     if (t->channel->proc->dying) {
-        return; /* its server may be gone already */
+        return; /* its server may have ended already */
     }
     if (t->server && !(t->server->serving || t->server->served)) {
         kernel_panic("thread %d of %d in REPLY: its server would forget it", (int)t->tid,
@@ -86,7 +86,7 @@ static void check_joiner(const struct thread *t)
     }
 }
 
-/* Waits for a child that is still to end. */
+/* Checks a thread that waits for a child, which must still be going to end. */
 static void check_parent(const struct thread *t)
 {
     for (unsigned slot = 1; slot < process_slots(); slot++) {
@@ -139,8 +139,8 @@ static void check_blocked(const struct thread *t)
     }
 }
 
-/* A thread that is held is not READY, and its wake will see that it is held. A call_lock's owner
- * goes on. */
+/* Checks that a held thread is not READY and that its wake will notice the hold. A call_lock's
+ * owner continues. */
 static void check_held(const struct thread *t)
 {
     const bool held = t->flags & THREAD_HELD;
@@ -224,8 +224,8 @@ static void check_zombie(const struct process *proc)
     }
 }
 
-/* A thread's user mapping cache is empty, or a mapping of its process that has these rights: all of
- * it that VM_CACHE_SPAN bytes fit behind. */
+/* Checks that a thread's user mapping cache is empty, or describes a mapping of its process that
+ * has these rights: all of it that is followed by VM_CACHE_SPAN bytes. */
 static void check_cache(const struct thread *t, const struct vm_cache *w, unsigned prot)
 {
     const struct vm_space *space = &t->proc->space;
@@ -286,8 +286,8 @@ static void check_process(const struct process *proc)
     }
 }
 
-/* The thread that a CPU runs is a living one. */
-/* Whoever has a lock, or is woken to take it, has inherited from the first of those that wait. */
+/* Checks that a lock's owner, and the thread woken to take it, have inherited from the first of the
+ * waiting threads. */
 static void check_call_lock(const struct call_lock *lock)
 {
     const struct thread *t = lock->owner ? lock->owner : lock->woken;
@@ -302,6 +302,7 @@ static void check_call_lock(const struct call_lock *lock)
     }
 }
 
+/* Checks that the thread that a CPU runs is a living one. */
 static void check_cpu(unsigned n)
 {
     const struct thread *t = cpus[n].current;

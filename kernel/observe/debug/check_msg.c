@@ -31,7 +31,8 @@ bool check_is_connection(const struct process *proc, const struct connection *co
     return false;
 }
 
-/* All threads in a queue of a channel are in that state there, highest priority first. */
+/* Checks that all threads in a queue of a channel are in that state on that channel, highest
+ * priority first. */
 static void check_queue(const struct list *head, const struct channel *ch, unsigned state)
 {
     int last = 256;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel_check(): what is charged is what there is. All that processes hold is counted by payer. A
- * group holds what the accounts inside of it do, and what processes have left behind that are no
- * more; so does the system. See check.h.
+ * kernel_check(): the charges match the resources. Everything that processes hold is counted by
+ * payer. A group is charged for the accounts inside it, and for what ended processes have left; so
+ * is the system. See check.h.
  */
 #include "kernel/arch/panic.h"
 #include "kernel/base/string.h"
@@ -13,19 +13,19 @@
 #include "kernel/observe/observe.h"
 #include "kernel/proc/proc.h"
 
-static size_t counted[CONFIG_PROCESSES][KYMO_LIMITS]; /* [k] by slot, of the process in it */
+static size_t counted[CONFIG_PROCESSES][KYMO_LIMITS]; /* [k] by slot, for the process in it */
 
 static void check_count_for(int pid, enum kymo_limit what, size_t n)
 {
     unsigned slot = (unsigned)(pid - 1) % CONFIG_PROCESSES;
     const struct process *proc = process_in_slot(slot);
 
-    if (proc && proc->pid == pid) { /* else its payer is no more */
+    if (proc && proc->pid == pid) { /* otherwise its payer has ended */
         counted[slot][what] += n;
     }
 }
 
-/* Pulses that programs sent, and closed connections whose notice waits. */
+/* Counts pulses that programs sent, and closed connections whose notice waits. */
 static void count_queued(const struct channel *ch)
 {
     for (const struct list *p = ch->pulses.next; p != &ch->pulses; p = p->next) {
@@ -92,8 +92,8 @@ static void check_count_all(void)
     }
 }
 
-/* Memory that a thread's MemMap() is still clearing is charged and in no table: more RAM than there
- * seems to be is right. */
+/* Memory that a thread's MemMap() is still clearing is charged but in no table: so a larger charge
+ * of RAM than was counted is correct. */
 static void check_charged(const struct process *proc, const size_t there[KYMO_LIMITS])
 {
     for (unsigned i = 0; i < KYMO_LIMITS; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The answers to assertions of the ports: kernel/arch/assert.h. */
+/* Queries for assertions of the ports: kernel/arch/assert.h. */
 #include "kernel/arch/assert.h"
 
 #include "kernel/base/cpu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What processes pay for D's consumers, for check_quota.c. Kernel lock held. Tested by
+/* Counts the charges of processes for D's consumers, for check_quota.c. Kernel lock held. Tested by
  * test/trace/dtrace/fire/control_test.c. */
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"

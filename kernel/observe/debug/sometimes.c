@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When a debug kernel checks its objects: see check.h. Tests check them after each call instead. */
+/* Chooses when a debug kernel checks its objects: see check.h. Tests check them after each call
+ * instead. */
 #include "kernel/observe/debug/check.h"
 #include "kernel/observe/observe.h"
 

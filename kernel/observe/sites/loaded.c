@@ -2,7 +2,7 @@
 /*
  * The kernel's part of trace/port.h that switches trace sites, where the text runs from flash: each
  * site loads its mode and tests it (trace/port/loaded.h). A makefile chooses this file or patched.c
- * beside it by SITES. Kernel lock held. Proved by test/board/in_place/check.
+ * by SITES. Kernel lock held. Tested by test/board/in_place/check.
  */
 #include "kernel/base/assert.h"
 #include "kernel/base/cpu.h"

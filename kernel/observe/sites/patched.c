@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel's part of trace/port.h that switches trace sites, where the text is RAM: each site is
- * patched (trace/port/patched.h). A makefile chooses this file or loaded.c beside it by SITES.
- * Kernel lock held. Proved by every boot that traces.
+ * patched (trace/port/patched.h). A makefile chooses this file or loaded.c by SITES. Kernel lock
+ * held. Tested by every boot that traces.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
@@ -14,7 +14,7 @@
 #include "trace/filter.h"
 #include "trace/trace.h"
 
-/* As trace sites record themselves: trace/port/<cpu>.h. */
+/* The record of a trace site, which the site itself emits: trace/port/<cpu>.h. */
 struct trace_site {
     uintptr_t at, log, all, id; /* log, all: branch targets in these modes */
 };
@@ -23,10 +23,10 @@ extern const char __kernel_start[], __text_end[];
 
 #define SITES_A_STEP 4 /* written between two preemption points */
 
-static uint32_t patched[TRACE_BITS(TRACE_EV_COUNT)]; /* [k] since the last sync */
+static uint32_t patched[TRACE_BITS(TRACE_EV_COUNT)]; /* [k] sites patched since the previous sync */
 
-/* At a preemption point some sites of an event are on and others are off, as those of different
- * events are between two calls. */
+/* At a preemption point some sites of an event may be on and others off, as may sites of different
+ * events between two calls. */
 void trace_port_site_set(unsigned id, enum trace_site_mode mode)
 {
     unsigned written = 0;
@@ -65,7 +65,7 @@ static void write_again(void)
  * A CPU that was cross-called executes the new text. The second write is for machines that
  * translate code: QEMU keeps a translation that another CPU began before the write and finished
  * after it (seen with 7.2), and from then on every CPU executes the old text. After all CPUs have
- * been called no such translation is in progress, and the write discards the existing ones. Proved
+ * been called no such translation is in progress, and the write discards the existing ones. Tested
  * by suite sites-multi.
  */
 void trace_port_sites_sync(void)

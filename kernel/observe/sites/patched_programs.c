@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Static probes of programs (lib/include/kymo_probe.h). A program registers once where its sites
- * are (KYMO_TRACE_USERSITES). The kernel makes each a branch while user events are wanted; those of
- * the library and of drivers are a kind of their own, wanted apart. Kernel
- * lock held, in a long call, which is left at its windows: registering and switching come one after
- * the other. What is wanted may change outside of such a call (a START or STOP that an interrupt
- * noted); the sites follow at the end of the next one.
+ * Static probes of programs (lib/include/kymo_probe.h). A program registers the locations of its
+ * sites once (KYMO_TRACE_USERSITES). The kernel replaces each by a branch while user events are
+ * wanted; the sites of the library and of drivers are a kind of their own, wanted separately.
+ * Kernel lock held, in a long call, which may be left at its windows: so registering and switching
+ * never overlap. The demand may change outside of such a call (a START or STOP that an interrupt
+ * requested); the sites follow at the end of the next one.
  *
  * The program isn't trusted. Its table is read anew each time. The kernel patches only text that is
- * this process's own RAM, and a site that has become something else meanwhile stays as it is. Other
- * CPUs may pass a site while it changes. Where the architecture doesn't allow that, they wait, and
- * only for sites that do change.
+ * this process's own RAM, and a site whose instruction has changed meanwhile is left alone. Other
+ * CPUs may execute a site while it changes. Where the architecture doesn't allow that, they wait,
+ * but only for sites that do change.
  *
- * Beside loaded_programs.c, for boards whose text is flash. Proved by test/board, suites probes and
- * probes-multi.
+ * The alternative is loaded_programs.c, for boards whose text is in flash. Tested by test/board,
+ * suites probes and probes-multi.
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
@@ -30,20 +30,22 @@
 
 #define SITES_A_STEP 4 /* between two windows */
 
-/* A program's own, and those of the library, which its startup block names. */
+/* The kinds of sites: a program's own, and those of the library, which its startup block refers
+ * to. */
 enum site_kind { SITES_OWN, SITES_SYSTEM, SITE_KINDS };
 
-static bool switched[SITE_KINDS]; /* [k] what was wanted when all were switched last */
+/* [k] the demand for which all sites were switched most recently */
+static bool switched[SITE_KINDS];
 
 struct sites_step {
     struct process *proc;
     uintptr_t table;
     uint32_t from, to; /* site numbers */
     bool on;
-    bool writes;    /* false: only looks */
-    bool again;     /* writes also what is as wanted */
-    uint32_t wrong; /* looks: sites that are not as wanted */
-    void *last;     /* where the kernel has the last one that it wrote; NULL: none */
+    bool writes;    /* false: only examines */
+    bool again;     /* also writes sites that are as wanted */
+    uint32_t wrong; /* when examining: number of sites that are not as wanted */
+    void *last;     /* kernel address of the last site that it wrote; NULL: none */
     int error;      /* of the last site that can't be switched */
 };
 
@@ -95,8 +97,8 @@ static void sites_step(void *arg)
     }
 }
 
-/* Returns how many sites of the kind the process has; *table: where. on: whether they are wanted,
- * which a program that has not said yet where they are has to know. */
+/* Returns the number of the process's sites of a kind; *table: their location. on: whether they are
+ * wanted, which is passed on to a program that has not registered its sites yet. */
 static uint32_t sites_of(struct process *proc, enum site_kind kind, bool on, uintptr_t *table)
 {
     if (kind == SITES_OWN) {
@@ -115,7 +117,7 @@ static uint32_t sites_of(struct process *proc, enum site_kind kind, bool on, uin
 }
 
 /* Returns the error of the last site that can't be switched. The process may end at a window: then
- * its slot is free, or another process's. */
+ * its slot is free, or has another process. */
 static int sites_switch(struct process *proc, enum site_kind kind, bool on, bool again)
 {
     const int32_t pid = proc->pid;
@@ -142,7 +144,7 @@ static void user_sites_nothing(void *unused)
     (void)unused;
 }
 
-/* proc: of this process; NULL: of all. */
+/* Switches the sites of process proc, or of all processes if it is NULL. */
 static void user_sites_pass(struct process *proc, enum site_kind kind, bool on, bool again)
 {
     if (proc) {
@@ -158,8 +160,8 @@ static void user_sites_pass(struct process *proc, enum site_kind kind, bool on, 
     }
 }
 
-/* CPUs that may pass a site while it changes are called, and then all is written once more: an
- * emulator may have kept what it translated before (trace_port_sites_sync() in patched.c says
+/* Calls CPUs that may execute a site while it changes, and then writes everything once more: an
+ * emulator may have kept an earlier translation (trace_port_sites_sync() in patched.c says
  * more). */
 static void user_sites_switch(struct process *proc, enum site_kind kind, bool on)
 {
@@ -198,10 +200,11 @@ long user_sites_register(struct process *proc, uintptr_t table, size_t count)
     if (table % sizeof(uintptr_t) || table + count * sizeof(struct kymo_probe_site) < table) {
         return -EINVAL;
     }
-    user_sites_switch(proc, SITES_OWN, false); /* the earlier table's */
+    user_sites_switch(proc, SITES_OWN, false); /* those of the previous table */
     proc->sites = table;
     proc->nsites = (uint16_t)count;
-    int error = sites_switch(proc, SITES_OWN, false, false); /* they are off: this looks at them */
+    /* they are off: this only examines them */
+    int error = sites_switch(proc, SITES_OWN, false, false);
     if (error) {
         proc->nsites = 0;
     } else if (switched[SITES_OWN]) {
