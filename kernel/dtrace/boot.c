@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * BOOT_D: starts the boot image's program boot.dif before the first process. Boot, on one CPU. A
- * program that is refused only causes a message on the console, which says what to do; the boot
+ * program that is refused only causes a message on the console, which says how to fix it; the boot
  * continues. A program that retains starts after an earlier boot's data is saved. Tested by
  * test/board/dlog.py.
  */
@@ -28,7 +28,7 @@ static const char *boot_remedy(int error)
     }
 }
 
-/* Prints the faulty part of the program: both numbers as in `kymo dtrace -S`. */
+/* Prints the position of the program's error: both numbers as in `kymo dtrace -S`. */
 static void say_where(const struct dtrace_refusal *why)
 {
     if (why->object != UINT32_MAX) {
@@ -48,7 +48,7 @@ static void boot_refused(int error, const struct dtrace_refusal *why)
 }
 
 static void *image; /* [k] aligned, and kept for the program that claims it */
-static bool waits;  /* [k] for retained memory to become free */
+static bool waits;  /* [k] it waits for retained memory to become free */
 
 void dtrace_boot_program(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Decides which D programs match this kernel: those compiled with its types, symbols and probes, or
- * with no kernel's. A kernel and its boot image are one file, whose build id depends on the
+ * with those of no kernel. A kernel and its boot image are one file, whose build id depends on the
  * programs in the image. So the deciding id is that of the kernel as first linked (fbt_code_id),
  * the same in all images of one build. Control context. Tested by test/board/gate.py and dlog.py.
  */

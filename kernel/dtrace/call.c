@@ -36,7 +36,7 @@ static bool idle;                 /* [k] the timer is set late: a new consumer n
 
 static void call_clean(struct timer_node *node)
 {
-    bool wait = long_call_pending(); /* it may be changing what is to be cleaned */
+    bool wait = long_call_pending(); /* it may be changing the data that is to be cleaned */
     uint64_t ns = wait ? CLEAN_LATER : dtrace_machine_clean();
 
     idle = ns >= DTRACE_CLEAN_IDLE;
@@ -52,7 +52,7 @@ void dtrace_clean_from_now_on(void)
     }
 }
 
-/* Copies the caller's bytes. Returns NULL with the reason in *error. Zero bytes are a valid
+/* Copies the caller's bytes. Returns NULL with the error in *error. Zero bytes are a valid
  * block. */
 static void *block_of(struct process *proc, uintptr_t from, size_t bytes, int *error)
 {
@@ -92,7 +92,8 @@ static uint32_t rights_of(const struct process *proc)
     return rights;
 }
 
-/* The owner's other threads may unmap its memory in a window, so each piece looks where it is. */
+/* The owner's other threads may unmap its memory in a window, so each piece looks the memory up
+ * again. */
 int dtrace_control_give(const void *owner, void *to, const void *from, size_t bytes)
 {
     struct process *proc = (struct process *)owner;
@@ -107,7 +108,8 @@ int dtrace_control_give(const void *owner, void *to, const void *from, size_t by
 }
 
 /* Executes the call after its input has been copied: allocates room for the output, calls, copies
- * the answer out. There may not be enough memory for a copy of a buffer: it is given straight. */
+ * the answer out. The contents of a buffer, for a copy of which there may not be enough memory, are
+ * copied directly. */
 static int call_with(struct process *proc, struct kymo_d_call *call, const void *in, void *out)
 {
     uint32_t room = call->out_bytes;
@@ -196,7 +198,8 @@ static long call_end_consumers(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* Its consumers end in their turn: another process's call may stand amid what they change. */
+/* Ends the process's consumers in its turn, because another process's call may be changing the same
+ * data. */
 bool dtrace_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
@@ -208,7 +211,7 @@ bool dtrace_process_gone(struct process *proc)
     return long_call_at_end(proc->ender, call_end_consumers, dtrace_control_owns(proc));
 }
 
-/* pids are reused only after very many others; the newest entry of a pid counts. */
+/* pids are reused only after a very large number of others; the newest entry of a pid counts. */
 static const struct gone *find_gone(int32_t pid)
 {
     for (unsigned i = 1; i <= GONE; i++) {
@@ -220,7 +223,7 @@ static const struct gone *find_gone(int32_t pid)
     return NULL;
 }
 
-/* ---- what the control asks of the kernel ------------------------------------------- */
+/* ---- the kernel's part of the control ---------------------------------------------- */
 
 /* Returns a default size: the configured one, or a larger one if memory allows: a 64th of the free
  * memory, for each CPU. At most `small` on a 32-bit CPU, which can copy that much quickly. Keys and
@@ -299,7 +302,7 @@ uint32_t dtrace_control_pid(const void *owner)
     return (uint32_t)((const struct process *)owner)->pid;
 }
 
-/* No program can stop a process here: see dtrace_port_stop_process(). */
+/* No program can stop a process on Kymo: see dtrace_port_stop_process(). */
 int dtrace_control_resume(int32_t pid)
 {
     kernel_assert(kernel_locked());

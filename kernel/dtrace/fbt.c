@@ -5,7 +5,7 @@
  *
  * The functions are in a table made when the kernel is linked (fbt_table.h). A probe costs nothing
  * until it is enabled. Enabling replaces the function's first instruction, or each of its returns,
- * by a branch to a slot, which calls D, executes the displaced instructions and continues behind
+ * by a branch to a slot, which calls D, executes the displaced instructions and continues after
  * them. docs/fbt.md has more.
  *
  * Enabling: kernel lock. Tested by test/board's suite fbt; the table's generator by test/host/fbt.
@@ -34,10 +34,10 @@ _Static_assert(DTRACE_PROBE_CHUNKS *DTRACE_PROBE_CHUNK <= UINT16_MAX, "struct fb
 
 static uint32_t fbt_created[FBT_KINDS][64]; /* [k] bitmaps, by number in the table */
 
-/* Where the table is read. */
+/* The reading position in the table. */
 struct fbt_cursor {
     unsigned bit;
-    uintptr_t address; /* that the next distance counts from */
+    uintptr_t address; /* the base of the next distance */
 };
 
 /* A function of the table. */
@@ -45,7 +45,7 @@ struct fbt_function {
     uintptr_t at, pad;  /* pad: of the entry; 0: none */
     unsigned displaced; /* halfwords for the entry; 0: it has no probe */
     unsigned returns;
-    bool same_name; /* as the function before it */
+    bool same_name; /* as the previous function */
 };
 
 static uint32_t table_bits(const struct fbt_cursor *c)
@@ -53,7 +53,7 @@ static uint32_t table_bits(const struct fbt_cursor *c)
     return short_text_bits(fbt_functions, c->bit);
 }
 
-/* Reads a number of so many bits. */
+/* Reads a number of this many bits. */
 static unsigned table_number(struct fbt_cursor *c, unsigned bits)
 {
     unsigned zeros = (unsigned)__builtin_ctz(table_bits(c)), least = 1u << bits;
@@ -64,7 +64,7 @@ static unsigned table_number(struct fbt_cursor *c, unsigned bits)
     return (rest & (all - 1)) + (all - least);
 }
 
-/* Reads the distance of a pad; returns the pad, of what is at `at`. */
+/* Reads the distance of a pad from `at`. Returns the pad. */
 static uintptr_t table_pad(struct fbt_cursor *c, uintptr_t at)
 {
     unsigned number = table_number(c, FBT_PAD_BITS);
@@ -73,7 +73,7 @@ static uintptr_t table_pad(struct fbt_cursor *c, uintptr_t at)
     return number & 1 ? at - distance : at + distance;
 }
 
-/* Reads a function, behind which its returns are. */
+/* Reads a function. Its returns follow. */
 static struct fbt_function table_function(struct fbt_cursor *c)
 {
     static const uint8_t heads[] = {FBT_HEADS};
@@ -121,7 +121,7 @@ static void table_skip(struct fbt_cursor *c, const struct fbt_function *f)
     }
 }
 
-/* Returns a probe's arg: kind, and where its first function is read. */
+/* Returns a probe's arg: its kind, and the position of its first function. */
 static void *make_arg(const struct fbt_cursor *first, unsigned kind)
 {
     uintptr_t place = (first->bit + 1) / 2;
@@ -140,7 +140,7 @@ static int place_set(const struct fbt_place *p, uint32_t probe, bool on)
     return 0;
 }
 
-/* Behind f are its returns, which are read if they are the probe's. */
+/* Patches the function's entry or its returns, which follow f in the table. */
 static COLD int function_set(struct fbt_cursor *c, const struct fbt_function *f, uint32_t probe,
                              unsigned kind, bool on)
 {
@@ -197,7 +197,8 @@ static int fbt_enable(uint32_t probe, void *arg)
     return error;
 }
 
-/* The fast path of messages runs none of the functions that a probe may be in. */
+/* Also switches the fast path of messages, which calls none of the functions that a probe may be
+ * in. */
 static void fbt_settle_all(void)
 {
     kercall_use_direct(fbt_enabled == 0);
@@ -212,17 +213,17 @@ static const struct dtrace_provider_ops fbt_ops = {.attributes = DTRACE_KERNEL_A
                                                    .settle = fbt_settle_all};
 static const struct dtrace_provider fbt_provider = {"fbt", &fbt_ops};
 
-/* A name of the table, and what its functions have. */
+/* A name of the table, and its functions' properties. */
 struct fbt_name {
     struct fbt_cursor first; /* its first function */
-    unsigned next;           /* the bit of the name behind it */
-    const char *copy;        /* what its probes have; NULL: not made yet */
+    unsigned next;           /* the bit after the name */
+    const char *copy;        /* its probes' copy; NULL: none yet */
     unsigned number;
     bool has[FBT_KINDS];
     char text[FBT_NAME_MOST];
 };
 
-/* Makes the text of the next name from that of the one before. */
+/* Expands the text of the next name from that of the previous one. */
 static void name_next(struct fbt_name *name)
 {
     name->next = dtrace_short_text(fbt_names, name->next, fbt_codes, name->text);
@@ -258,7 +259,7 @@ static COLD void name_read(struct fbt_name *name, struct fbt_cursor *c, unsigned
     } while (f.same_name);
 }
 
-/* Probes are created on demand: there are many, and most are never used. */
+/* Creates probes on demand, because there are many and most are never used. */
 static COLD void fbt_provide(const char *module, const char *function, const char *name)
 {
     struct fbt_name n = {.next = 0};

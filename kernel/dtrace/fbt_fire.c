@@ -18,7 +18,7 @@
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 
-/* During a probe firing, in a function called by D itself, the event is a drop. */
+/* If a probe is already firing, because D itself has called the function, the event is a drop. */
 static inline void fbt_fire(const struct fbt_slot *slot, const uintptr_t *regs,
                             const uint64_t args[5])
 {

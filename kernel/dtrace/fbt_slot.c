@@ -11,7 +11,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/base/string.h"
 
-/* The branch has 16 bits and goes to a pad, which branches on to the slot. */
+/* The branch has 16 bits and leads to a pad, which branches to the slot. */
 #define NARROW (1u << 31)
 /* Content of an unused pad, which only Thumb has: two NOPs. */
 #define PAD 0xbf00bf00u
@@ -70,7 +70,7 @@ static void slot_give(const struct fbt_slot *slot)
     slot_set(slot, FREE);
 }
 
-/* Returns the slot that a branch leads to, with or without a pad; NULL: none. */
+/* Returns the slot that a branch leads to, with or without a pad, or NULL. */
 static const struct fbt_slot *slot_behind(uintptr_t branch)
 {
     uintptr_t at = arch_probe_target(branch);
@@ -84,7 +84,7 @@ static const struct fbt_slot *slot_behind(uintptr_t branch)
     return NULL;
 }
 
-/* Returns the slot for what is or will be patched at site; NULL: none. Usually the branch
+/* Returns the slot for the location that is or will be patched at site, or NULL. Usually the branch
  * identifies it; the replaced instruction may be a jump to a function that is probed. */
 static const struct fbt_slot *slot_find(uintptr_t site)
 {
@@ -101,9 +101,9 @@ static const struct fbt_slot *slot_find(uintptr_t site)
     return NULL;
 }
 
-/* ---- changing instructions that others may execute --------------------------------- */
+/* ---- changing instructions that other CPUs may execute ----------------------------- */
 
-/* Restores a pad to which no branch leads any more. */
+/* Restores a pad that no branch leads to any more. */
 static void pad_clear(uintptr_t pad)
 {
     static const uint32_t nops = PAD;
@@ -126,7 +126,8 @@ static void fbt_slot_patch(const struct fbt_slot *slot, bool on)
         }
         return;
     }
-    /* A trap is known for as long as it is there: an assertion of the writer's may run into it. */
+    /* A trap is registered as long as it is in the text: an assertion in the writer may run into
+     * it. */
     if (on) {
         arch_probe_known(site, (uintptr_t)slot, true);
         arch_probe_branch(&insn, site, (uintptr_t)slot, ARCH_PROBE_BYTES);

@@ -14,17 +14,18 @@
 #define FBT_TABLE __attribute__((section("fbt_table"), used))
 
 /*
- * The functions, ordered by name, as a row of bits, of each byte the lowest first;
- * kernel/dtrace/fbt.c reads them. A number of k bits is any number, and shortest if it has at most
- * k: z zeros, a one, then k + z bits, which with 2^k (2^z - 1) added are the number. Distances are
- * in halfwords, on x86-64 in bytes. Each function begins at an even bit:
+ * The functions, ordered by name, as a sequence of bits, of each byte the lowest first;
+ * kernel/dtrace/fbt.c reads them. A "number of k bits" encodes any number, and is shortest for
+ * numbers of at most k bits: z zeros, a one, then k + z bits, whose value plus 2^k (2^z - 1) is the
+ * number. Distances are in halfwords, on x86-64 in bytes. Each function begins at an even bit:
  *
- *   FBT_HEAD_BITS      place of its head in FBT_HEADS, the most frequent, or their number + it:
+ *   FBT_HEAD_BITS      index of its head in FBT_HEADS, the most frequent ones, or their number
+ *                      plus the head itself:
  *                      bits 0-1, halfwords displaced for the entry probe, 0: there is none; x86-64:
- *                      2, the instruction says how long it is
- *                      bit 2, it has the name of the function before it
- *                      the others, number of returns
- *   FBT_ADDRESS_BITS   distance of its address from the last return of the function before, or
+ *                      2, the instruction's length is in its encoding
+ *                      bit 2, it has the same name as the previous function
+ *                      the other bits, number of returns
+ *   FBT_ADDRESS_BITS   distance of its address from the last return of the previous function, or
  *                      from that function, or from __kernel_start; 0: a number of as many bits
  *                      follows, the distance downwards
  *   FBT_PAD_BITS       if one halfword is displaced: only a 16-bit branch fits, and this is the
@@ -32,19 +33,20 @@
  *
  * and each of its returns, by address:
  *
- *   FBT_RETURN_BITS    1 + 5n + kind: n is the distance of the return instruction from the one
- *                      before, or from the function; kind: place of its bits in FBT_RETURN_KINDS,
- *                      the most frequent ones. 0: its bits follow, as a number of FBT_OTHER_BITS,
+ *   FBT_RETURN_BITS    1 + 5n + kind: n is the distance of the return instruction from the
+ *                      previous one, or from the function; kind: index of its bits in
+ *                      FBT_RETURN_KINDS, the most frequent ones. 0: its bits follow, as a number of
+ *                      FBT_OTHER_BITS,
  *                      and then this number, with no kind
  *   FBT_PAD_BITS       with bit 2: distance from the branch to the pad
  *
  * whose bits are:
  *
- *   bits 0-1     instructions of 16 bits displaced before the return instruction
+ *   bits 0-1     number of 16-bit instructions displaced before the return instruction
  *   bit 2        the branch needs a pad
  *   bit 3        the return is a jump to another function
  *
- * Behind the last function are ones, which can be read as one.
+ * After the last function there are one-bits, which can be read as another function.
  *
  * Where the linker orders functions by name (a board.mk says so), most distances are short.
  */
@@ -57,23 +59,23 @@ extern const unsigned fbt_function_count;
 #define FBT_RETURN_BITS 6
 #define FBT_DISPLACED 3u /* of a function or a return */
 #define FBT_SAME_NAME 4u /* of a function */
-#define FBT_REST 3       /* shifted: its returns */
+#define FBT_REST 3       /* shift of the number of returns */
 #define FBT_HEADS 10, 18, 26, 19, 11, 34, 9, 2, 27, 17, 1, 35
 #define FBT_RETURN_PAD 4u /* of a return */
 #define FBT_RETURN_TAIL 8u
 #define FBT_RETURN_KINDS 1, 8, 0, 4, 2
-/* A function's place in the table, its bit / 2, as a probe has it; the bits above are for the
+/* A function's position in the table, its bit / 2, as a probe stores it; the bits above are for the
  * kernel's text. */
 #define FBT_PLACE_BITS (sizeof(void *) == 4 ? 14 : 24)
-/* The names, one for functions of the same name, stored short (trace/dtrace/short_text.h). */
+/* The names, shared by functions of the same name, in the format of trace/dtrace/short_text.h. */
 extern const uint8_t fbt_names[];
 extern const uint8_t fbt_codes[];
 #define FBT_NAME_MOST 64 /* bytes of a name, with its NUL */
-/* The build id of the kernel that the table was made from. All 0: this kernel, which contains the
- * table. */
+/* The build id of the kernel that the table was made from. All 0: it is this kernel, which contains
+ * the table. */
 extern const uint8_t fbt_code_id[20];
 
-/* Memory for the slots, which nothing loads, within a branch's range of the text. */
+/* Memory for the slots, which is not loaded, within a branch's range of the text. */
 extern uint32_t fbt_slots[];
 extern const char fbt_slots_end[];
 #define FBT_SLOTS(bytes) \

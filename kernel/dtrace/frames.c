@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frames of the current thread's stack in its program, with their stack pointers, and where the
- * program is: what D's helpers (trace/dtrace/helper.h) get of a frame. Probe context. Tested by
- * test/board/helper.py.
+ * The frames of the current thread's stack in its program, with their stack pointers, and the
+ * program's location: a frame's data for D's helpers (trace/dtrace/helper.h). Probe context. Tested
+ * by test/board/helper.py.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/stack.h"
@@ -11,8 +11,8 @@
 #include "kernel/proc/proc.h"
 #include "trace/dtrace/port.h"
 
-/* A function that has not stored anything yet has no frame of its own: what is at the stack pointer
- * is its caller's. */
+/* A function that has not stored anything yet has no frame of its own: its stack pointer is its
+ * caller's. */
 static uint64_t own_stack(const struct unwind_frame *f, const struct unwind_frame *caller)
 {
     return caller && caller->sp - f->sp <= ARCH_CALL_PUSHES ? 0 : f->sp;

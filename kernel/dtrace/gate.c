@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's gate (trace/gate.h), by a D program of the boot image: a consumer that is created
- * but never enabled on its probes. Its clauses are on probes of sdt and syscall and have no
- * actions. An event may pass if a clause on its probe has no predicate, or one that is true or
+ * The event log's gate (trace/gate.h), controlled by a D program of the boot image: a consumer that
+ * is created but never enabled on its probes. Its clauses are on probes of sdt and syscall and have
+ * no actions. An event may pass if a clause on its probe has no predicate, or one that is true or
  * faults: a fault keeps no event from the log. An event inside a clause of D also passes. A kernel
  * call's INT event is treated like its entry. A clause may call logstop(): the event passes and
  * triggers the log (trace/trigger.h), unless the clause faulted. With the option cpu the clauses
@@ -40,7 +40,8 @@ enum {
 
 static struct {
     struct dtrace_consumer *consumer; /* [k] changes only while the gate is not armed */
-    struct dtrace_block clauses; /* [k] likewise: the first ECB of each key; then follow ecb.next */
+    /* [k] likewise: the first ECB of each key; the others follow by ecb.next */
+    struct dtrace_block clauses;
 } gate;
 
 static unsigned key_of(unsigned site, unsigned number)
@@ -58,7 +59,7 @@ static unsigned key_of(unsigned site, unsigned number)
     }
 }
 
-/* ---- asking ------------------------------------------------------------------------ */
+/* ---- queries ----------------------------------------------------------------------- */
 
 static bool gate_holds(const struct dtrace_ecb *e, const uint64_t *words)
 {
@@ -116,7 +117,7 @@ static int gate_refuse(struct kymo_trace_refusal *why, enum kymo_gate_reason rea
 }
 
 /* Inserts an ECB under its events' key. Every program has a clause for faults in addition to its
- * own. */
+ * own ones. */
 static int gate_place(struct dtrace_ecb *e, struct kymo_trace_refusal *why)
 {
     struct dtrace_ecb **clauses = gate.clauses.at;

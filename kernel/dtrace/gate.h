@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The event log's gate by a D program: gate.c. What the providers report about their probes. */
+/* The event log's gate by a D program: gate.c. Queries of the providers about their probes. */
 #ifndef KERNEL_DTRACE_GATE_H
 #define KERNEL_DTRACE_GATE_H
 

@@ -3,12 +3,12 @@
  * The D machine's memory: whole granules from the system, and small blocks within chunks of one
  * page. A chunk is freed with its last block, so that a destroyed consumer leaves no memory in use.
  *
- * D holds at most as much as stays free, so that programs go on to find memory, and what reads the
- * buffers has some for that. A larger request is refused as if there were no more; so is one that
- * the account of who makes a consumer has no room for (dtrace_heap_pay()), or that would take what
- * is reserved to others. Blocks of 1 KB and less are charged as such, not as the pages that they
- * are in. Probes and their names live forever, and nobody pays for them: the number of probes is
- * bounded.
+ * D holds at most as much as stays free, so that memory is left for programs, and for the process
+ * that reads the buffers. A larger request is refused as if there were no more memory; so is a
+ * request for which the account of a consumer's creator has no room (dtrace_heap_pay()), or which
+ * would take memory that is reserved for others. Blocks of 1 KB and less are charged as such, not
+ * as the pages that they are in. Probes and their names are permanent and charged to no account:
+ * the number of probes is bounded.
  *
  * Kernel lock held. Tested by test/board's suite d, and by test/dtrace/sizes.py with any sizes.
  */
@@ -23,7 +23,7 @@
 #define CHUNK CONFIG_D_CHUNK
 #define SMALL_MOST (CHUNK / 4) /* larger blocks are whole granules */
 #define SMALL_LEAST 16u
-#define CLASSES 7 /* powers of two from SMALL_LEAST to 1 KB, which is the most of SMALL_MOST */
+#define CLASSES 7 /* powers of two from SMALL_LEAST to 1 KB, the largest possible SMALL_MOST */
 _Static_assert(SMALL_MOST <= SMALL_LEAST << (CLASSES - 1), "a class for each size");
 #define HEAP_ALIGN 16u
 
@@ -54,7 +54,7 @@ size_t dtrace_heap_paid(void)
     return dtrace_heap_payer.paid;
 }
 
-/* Charges the payer, if it pays; what is reserved to others stays free in any case. */
+/* Charges the payer, if it pays; memory that is reserved for others stays free in any case. */
 static bool heap_charge(size_t bytes, bool pays)
 {
     struct quota *who = dtrace_heap_payer.quota;
@@ -73,7 +73,7 @@ static bool heap_charge(size_t bytes, bool pays)
     return true;
 }
 
-/* What is freed now may have been there before. */
+/* The memory freed now may have been allocated before the payer was set. */
 static void heap_refund(size_t bytes)
 {
     if (dtrace_heap_payer.quota && dtrace_heap_payer.paid >= bytes) {
@@ -178,7 +178,7 @@ static void small_free(void *at, unsigned class)
     }
 }
 
-/* Returns what a block of so many bytes counts as. */
+/* Returns the size at which a block of this many bytes is counted. */
 static size_t heap_size(size_t bytes)
 {
     return bytes <= SMALL_MOST ? SMALL_LEAST << class_of(bytes) : bytes;
@@ -226,11 +226,11 @@ void dtrace_port_free(void *block, size_t bytes)
 
 enum { NAMES_BLOCK = 256 }; /* bytes of memory for names at a time */
 static struct {
-    char *at;    /* [k] where the next name goes */
-    size_t left; /* [k] bytes there */
+    char *at;    /* [k] position for the next name */
+    size_t left; /* [k] bytes left there */
 } names_room;
 
-/* Probes live forever, and the copy with them. Many names share a block. */
+/* Probes are permanent, and so are their names' copies. Many names share a block. */
 COLD const char *dtrace_name_keep(const char *name)
 {
     size_t bytes = strlen(name) + 1;
@@ -238,7 +238,7 @@ COLD const char *dtrace_name_keep(const char *name)
     if (!dtrace_probe_room()) {
         return NULL;
     }
-    if (bytes > names_room.left) { /* a shorter name may still fit, if this fails */
+    if (bytes > names_room.left) { /* a shorter name may still fit if this allocation fails */
         char *block = dtrace_port_keep(NAMES_BLOCK);
         if (!block) {
             return NULL;

@@ -56,7 +56,7 @@ bool dtrace_port_peek(void *to, uint64_t address, size_t bytes, bool user)
     return arch_peek(to, (uintptr_t)address, bytes, t);
 }
 
-/* Nothing to do: arch_peek() refuses all such memory. */
+/* Nothing has to be done: arch_peek() refuses all such memory. */
 bool dtrace_port_toxic(uint64_t address, size_t bytes, bool user)
 {
     (void)address;
@@ -121,7 +121,7 @@ uint64_t dtrace_port_curthread(void)
     return (uintptr_t)dtrace_port_thread();
 }
 
-/* Generations that progenyof() looks back: it runs in probe context. */
+/* The most generations that progenyof() looks back: it runs in probe context. */
 #define ANCESTORS_MOST (CONFIG_PROCESSES < 64 ? CONFIG_PROCESSES : 64)
 
 COLD bool dtrace_port_descends(int32_t pid)
@@ -278,7 +278,7 @@ const char *dtrace_port_execargs(void)
 /* ---- stacks ------------------------------------------------------------------------ */
 
 struct frames {
-    uint64_t *to; /* NULL: count */
+    uint64_t *to; /* NULL: only counts */
     unsigned n, max;
 };
 
@@ -310,7 +310,7 @@ static void user_frames(struct frames *f)
     }
 }
 
-/* For a sample: the interrupted instruction of the kernel, and its callers. */
+/* Returns, for a sample, the interrupted instruction of the kernel and its callers. */
 static unsigned sampled_frames(const struct sample *s, uintptr_t ips[STACK_MOST], unsigned max)
 {
     const struct unwind_frame from = {.pc = s->ip, .sp = s->sp, .lr = s->lr, .live = true};
@@ -357,7 +357,7 @@ uint64_t dtrace_port_caller(bool user)
     return dtrace_port_stack(user, frames, 2) == 2 ? frames[1] : 0;
 }
 
-/* The registers of the kernel at a probe are not kept. */
+/* The kernel's registers at a probe are not kept. */
 COLD bool dtrace_port_register(bool user, unsigned n, uintptr_t *value)
 {
     uintptr_t registers[KYMO_PANIC_REGISTERS];
@@ -409,7 +409,7 @@ void dtrace_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
     cpu_run_on(1u << cpu, fn, arg);
 }
 
-/* xorshift64*, one state per CPU. */
+/* A xorshift64* generator, one state per CPU. */
 COLD uint64_t dtrace_port_random(void)
 {
     static uint64_t states[CONFIG_CPUS]; /* [c] */
@@ -426,7 +426,7 @@ COLD uint64_t dtrace_port_random(void)
 
 /* ---- destructive ------------------------------------------------------------------- */
 
-/* Not supported: there is no way to hold a process and let it continue. */
+/* Not supported: no process can be held and continued. */
 void dtrace_port_stop_process(void)
 {
 }

@@ -49,7 +49,7 @@ static inline struct dtrace_thread *dtrace_port_thread_state(void)
     return &dtrace_port_thread()->dtrace;
 }
 
-/* struct process is incomplete here. */
+/* struct process is incomplete in this file. */
 static inline uint32_t dtrace_port_thread_pid(const struct thread *t)
 {
     return (uint32_t)t->pid;

@@ -25,19 +25,19 @@
 
 /* A probe on a CPU. */
 struct profile_cpu {
-    struct profile_cpu *next;             /* [k] list of those that run on this CPU */
+    struct profile_cpu *next;             /* [k] in the list of those that run on this CPU */
     const struct dtrace_profile *profile; /* [I] */
     uint64_t cycles;                      /* [I] the interval */
     uint64_t at;                          /* [k] cycles: when the next sample is due */
-    uint64_t missed;                      /* [k] samples omitted since the last one */
+    uint64_t missed;                      /* [k] samples omitted since the previous one */
     bool served;                          /* [k] it has fired for this sample */
 };
 
 static struct profile_cpu *running[CONFIG_CPUS];   /* [k] */
-static struct timer_node substitutes[CONFIG_CPUS]; /* [k] replaces the sampling interrupt */
+static struct timer_node substitutes[CONFIG_CPUS]; /* [k] replace the sampling interrupt */
 static uint64_t paid_until[CONFIG_CPUS];           /* [c] cycles */
 
-/* ---- when -------------------------------------------------------------------------- */
+/* ---- time of the next sample ------------------------------------------------------- */
 
 /* Sets this CPU's sampling interrupt for the earliest due probe. */
 static void set_next(const struct cpu *cpu)
@@ -57,7 +57,7 @@ static void set_next(const struct cpu *cpu)
     }
 }
 
-/* Counts intervals that ended by then without a sample of their own. */
+/* Counts intervals that have ended by then without a sample of their own. */
 static void skip_missed(struct profile_cpu *p, uint64_t then)
 {
     uint64_t rest;
@@ -92,8 +92,8 @@ static void fire_due(struct cpu *cpu, struct sample *s, uint64_t until)
     }
 }
 
-/* A probe that becomes due while others fire gets the same sample: a new one would only show this
- * function. */
+/* Fires the due probes. A probe that becomes due meanwhile gets the same sample: a new one would
+ * only show this function. */
 static void profile_fire_all(struct cpu *cpu, struct sample *s)
 {
     uint64_t from = arch_cycles();
@@ -126,7 +126,7 @@ void dtrace_sample_now(struct cpu *cpu)
     dtrace_count_now(cpu);
 }
 
-/* Replaces the sampling interrupt, at the kernel's exit. */
+/* Fires in place of the sampling interrupt, at the kernel's exit. */
 static void profile_substitute(struct timer_node *node)
 {
     struct cpu *cpu = arch_cpu();
@@ -171,7 +171,7 @@ static COLD int profile_run(struct dtrace_profile *profile, unsigned cpu, bool o
     return 0;
 }
 
-/* An interrupt that is still set finds nothing to fire. */
+/* An interrupt that is still set finds no probe to fire. */
 static COLD void profile_stop(struct dtrace_profile *profile)
 {
     unsigned count = arch_cpu_count();

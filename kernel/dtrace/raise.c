@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * raise() of a D program: a signal to the process in which the probe has fired, sent when that CPU
- * leaves the kernel (of a kernel call: when the call has been made, or waits). In the probe no lock
- * can be taken, so it only notes it; of several before the exit the last counts. Refused: a number
- * that is no signal; the kernel's own process; while a raised signal is being sent, whose probes
- * would keep the CPU in the kernel for ever. Proved by test/board's suites "slain", dlink.py.
+ * leaves the kernel (for a kernel call: when the call is complete, or waits). No lock can be taken
+ * in the probe, so it only records the signal; if there are several before the exit, the last one
+ * counts. Errors: a number that is no signal; the kernel's own process; while a raised signal is
+ * being sent, because its probes would keep the CPU in the kernel forever. Tested by test/board's
+ * suites "slain", dlink.py.
  */
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
@@ -37,7 +38,7 @@ bool dtrace_port_raise(int signal)
     return true;
 }
 
-/* As a timer's signal, it comes from the kernel: code and sender are 0. */
+/* Like a timer's signal, it comes from the kernel: code and sender are 0. */
 void dtrace_raise_now(const struct cpu *cpu)
 {
     kernel_assert(kernel_locked() && cpu == arch_cpu() && !raised[cpu->id].sending);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The texts of refusals, which a board says of D programs of its own image only (BOOT_D, the event
- * log's gate): over a link the number is sent. They are in the boot image beside such programs, in
- * a file that scripts/mkcpio.c makes, not in the kernel. Boot finds the file; later calls with the
- * kernel lock held. Tested by test/board's suites gate and dlog.
+ * The texts of refusals, which a board prints only for D programs of its own image (BOOT_D, the
+ * event log's gate): over a link the number is sent. The texts are not in the kernel but in the
+ * boot image together with such programs, in a file that scripts/mkcpio.c makes. The file is looked
+ * up at boot; the kernel lock is held in later calls. Tested by test/board's suites gate and dlog.
  */
 #include "kernel/arch/board.h"
 #include "kernel/base/console.h"
@@ -30,7 +30,7 @@ static size_t reason_offset(uint32_t reason)
     return at[0] | (unsigned)at[1] << 8;
 }
 
-/* The texts are ordered by reason, and the offset of the end follows those of the texts. */
+/* The texts are ordered by reason, and the end's offset follows the texts' offsets. */
 const char *dtrace_refusal_text(const struct dtrace_refusal *refusal)
 {
     static char text[DTRACE_REFUSAL_TEXT]; /* [k] */

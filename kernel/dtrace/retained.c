@@ -4,8 +4,8 @@
  * Their blocks are allocated downwards from the window's end, beyond the event log's ring; a
  * directory at a fixed offset lists the consumers.
  *
- * Kernel lock held, or boot. Refuses: -EBUSY while an earlier boot's data is in the window. Proof:
- * test/board/dretain.py.
+ * Kernel lock held, or boot. Errors: -EBUSY while an earlier boot's data is in the window. Tested
+ * by test/board/dretain.py.
  */
 #include "abi/errno.h"
 #include "abi/retain.h"
@@ -25,7 +25,7 @@ static struct {
         uint32_t at, bytes; /* [k] offset in the window; bytes 0: none */
     } block[BLOCKS];
     uint32_t ids;                    /* [k] ids assigned so far */
-    struct kymo_retain_d *directory; /* [k] KYMO_RETAIN_D_MOST of them; NULL: not this boot's */
+    struct kymo_retain_d *directory; /* [k] KYMO_RETAIN_D_MOST entries; NULL: not this boot's */
 } retained;
 
 /* ---- blocks ------------------------------------------------------------------------ */
@@ -54,7 +54,8 @@ static int in_the_way(uint32_t at, uint32_t bytes)
     return -1;
 }
 
-/* Returns the highest free offset for it; 0: none. Each iteration continues below another block. */
+/* Returns the highest free offset for a block, or 0. Each iteration continues below another
+ * block. */
 static uint32_t place_for(uint32_t bytes, uint32_t floor)
 {
     uint32_t end = CONFIG_RETAIN_BYTES;
@@ -165,7 +166,7 @@ void dtrace_retained_begin(struct kymo_retain_d *directory)
     }
 }
 
-/* Returns the consumer's directory entry, or a free one; NULL: there is none. */
+/* Returns the consumer's directory entry, or a free one, or NULL. */
 static struct kymo_retain_d *retained_place_of(const struct kymo_retain_d *is)
 {
     struct kymo_retain_d *place = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The recorder of samples: sample.h. Called by the port's sampling interrupt, above every mask, so
- * it may interrupt any instruction of the kernel except those that the port documents. It writes
+ * The recorder of samples: sample.h. Called by the port's sampling interrupt, which no mask blocks,
+ * so it may interrupt any instruction of the kernel except those that the port documents. It writes
  * only its own record, calls nothing that can be traced or probed (host/fbt/left_out.def), and its
  * time is bounded. Tested by test/board/samples.py.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Samples for the provider profile: the point at which this CPU was interrupted by its sampling
- * interrupt, which is above all masks (kernel/arch/irq.h). sample.c records it; profile.c fires
- * the probes at the kernel's exit and only then allows the next sample. So there is at most one
- * sample on a CPU at a time.
+ * interrupt, which no mask blocks (kernel/arch/irq.h). sample.c records it; profile.c fires the
+ * probes at the kernel's exit and only then allows the next sample. So there is at most one sample
+ * on a CPU at a time.
  */
 #ifndef KERNEL_DTRACE_SAMPLE_H
 #define KERNEL_DTRACE_SAMPLE_H
@@ -18,7 +18,7 @@ enum { SAMPLE_WORDS = 64 }; /* words kept of the kernel's stack */
 
 struct sample { /* [c] all of it; the sampling interrupt writes while `taken` is false */
     volatile bool taken;
-    bool in_kernel;      /* else the CPU ran a program */
+    bool in_kernel;      /* otherwise the CPU ran a program */
     bool elsewhere;      /* while probes fire: the CPU now runs another thread */
     bool foreign;        /* likewise: the thread's memory is not accessible */
     uint16_t generation; /* of the thread, to detect that it has ended */
@@ -33,8 +33,8 @@ struct sample { /* [c] all of it; the sampling interrupt writes while `taken` is
 
 extern struct sample dtrace_samples[CONFIG_CPUS];
 
-/* Takes a sample, in the interrupt. Reads the thread's fields here because the thread may have
- * ended when the probes fire. A table entry always remains readable. */
+/* Takes a sample, in the interrupt. Copies the thread's fields, because the thread may have ended
+ * when the probes fire. A table entry always remains readable. */
 static inline void sample_record(struct sample *s, uintptr_t ip, uintptr_t lr,
                                  const uintptr_t *stack, unsigned words)
 {
@@ -79,7 +79,7 @@ static inline uint64_t sample_allowed(uint64_t paid_until)
     return paid_until > most ? paid_until - most : 0;
 }
 
-/* Returns the thread that had the CPU, if it is still alive; else the idle thread. */
+/* Returns the thread that had the CPU if it is still alive, otherwise the idle thread. */
 static inline struct thread *sample_thread(const struct sample *s)
 {
     struct thread *t = s->thread;
@@ -95,7 +95,7 @@ struct sample_scene {
 };
 
 /* Makes the clauses see the sampled thread as the running one, until sample_leave(). No other code
- * observes this: the kernel lock is held and interrupts are masked. */
+ * observes the change: the kernel lock is held and interrupts are masked. */
 static inline struct sample_scene sample_enter(struct cpu *cpu, struct sample *s,
                                                const uint64_t words[5])
 {

@@ -149,7 +149,7 @@ bool dtrace_syscall_event(const struct dtrace_probe *probe, unsigned *site, unsi
     return true;
 }
 
-/* Reads a line of trace_kercall_text[]; the calls of D have the names there in lower case. Returns
+/* Reads a line of trace_kercall_text[], in which D's names of the calls are in lower case. Returns
  * the next line. */
 static COLD const char *call_read(const char *text, char name[CALL_NAME_MOST], unsigned *number)
 {
@@ -166,7 +166,7 @@ static COLD const char *call_read(const char *text, char name[CALL_NAME_MOST], u
     return text;
 }
 
-/* Probes are created on demand. Those of a call share the copy of its name. */
+/* Creates probes on demand. Those of a call share the copy of its name. */
 static COLD void syscall_provide(const char *module, const char *function, const char *name)
 {
     const char *text = trace_kercall_text;

@@ -77,7 +77,7 @@ static inline struct connection *msg_connection(const struct process *proc, uint
     return slot ? *slot : NULL;
 }
 
-/* ---- buffers that a blocked thread's arguments name -------------------------------- */
+/* ---- buffers that a blocked thread's arguments describe ---------------------------- */
 
 #define SEND_ARG_SMSG 1
 #define SEND_ARG_RMSG 3

@@ -48,7 +48,7 @@ static int copy_in_now(struct process *proc, void *dst, uintptr_t src, size_t le
     return 0;
 }
 
-/* ---- what a call's event has read --------------------------------------------------------- */
+/* ---- structures that a call's event has read ---------------------------------------------- */
 
 #define STRUCTURES_MOST 2 /* structures that the event of one call reads */
 

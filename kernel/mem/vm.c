@@ -15,7 +15,7 @@
 #include "kernel/mem/vm_list.h"
 #include "kernel/proc/proc.h"
 
-/* ---- what readers see of a change -------------------------------------------------- */
+/* ---- changes as readers see them --------------------------------------------------- */
 
 #define VM_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED)
 

@@ -118,8 +118,8 @@ bool process_able(const struct process *proc, uint32_t ability)
     return (proc->ability & ability) == ability;
 }
 
-/* Returns a free slot, or NULL. The SLOTS_KEPT most recently freed slots stay free as long as never
- * used ones are left: they hold information for dumps of ended processes. */
+/* Returns a free slot, or NULL. The SLOTS_KEPT most recently freed slots stay free while never used
+ * ones are left: they hold information for dumps of ended processes. */
 static struct process *process_free_slot(void)
 {
     bool more = fresh < TABLE_ENTRIES(PROCESSES) && free_count <= SLOTS_KEPT;
@@ -420,7 +420,7 @@ long process_end_step(struct thread *self)
         self->flags |= THREAD_AGAIN;
         return KER_BLOCKED;
     }
-    if (process_end_piece(proc)) { /* it may wait for another process's command */
+    if (process_end_piece(proc)) { /* it may wait for another process */
         return self->state == STATE_WAITCTX ? KER_BLOCKED : KER_AGAIN;
     }
     thread_end_last(self);
@@ -452,8 +452,8 @@ void process_end(struct process *proc, int status)
         process_finish(proc);
         return;
     }
-    /* The ender, at once or on the CPU that it runs on. NULL: all have been asked to end, and the
-     * first that executes process_end_step() becomes the ender. */
+    /* The ender, now or on the CPU that it runs on. NULL: the first thread that executes
+     * process_end_step() becomes the ender. */
     struct thread *t = current && current->proc == proc ? current : process_next_to_end(proc);
     /* some may have to complete a call */
     for (; t && !proc->ender; t = process_next_to_end(proc)) {

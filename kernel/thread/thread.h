@@ -464,7 +464,7 @@ void sched_changed(struct thread *t);
 /* Returns a thread's CPU time in cycles, including its current run. */
 uint64_t thread_run_cycles(const struct thread *t);
 
-/* ---- what assertions ask: without side effects ------------------------------------- */
+/* ---- queries for assertions, without side effects ---------------------------------- */
 
 /* Returns whether t is in the queue of this head, by its ready node. */
 static inline bool thread_is_queued(const struct list *head, const struct thread *t)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What counters this machine has: what the CPU says, and whether they move and interrupt, which is
- * tried once, when a D program or a host first asks. All CPUs are alike. Kernel lock held. Tested
- * by test/kernel/dtrace/count/count_test.c.
+ * Determines this machine's counters: those that the CPU reports, and whether they count and
+ * interrupt, which is tried once, when a D program or a host first asks for them. All CPUs are
+ * alike. Kernel lock held. Tested by test/kernel/dtrace/count/count_test.c.
  */
 #include "abi/sys/dtrace.h"
 #include "kernel/arch/count.h"
@@ -12,12 +12,13 @@
 #include "kernel/dtrace/count/own.h"
 #include KERNEL_COUNTERS_H
 
-enum { TURNS = 8 }; /* of a loop, which no counter of cycles or instructions misses */
+/* iterations of a loop, in which any counter of cycles or instructions must count */
+enum { TURNS = 8 };
 
 static struct count_facts facts; /* [k] */
 static uint32_t used;            /* [k] mask of counters in use */
 
-/* Interrupts masked; no counter is in use. */
+/* Returns whether the counter counts. Interrupts are masked; no counter is in use. */
 static bool count_moves(unsigned n, unsigned event)
 {
     bool over;

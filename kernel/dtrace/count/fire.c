@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes of cpc fire. A counter that is set to -COUNT overflows after COUNT events; the interrupt,
- * which is above the kernel's masks, closes all counters' interrupts and records where the CPU is,
- * and at the kernel's exit the probes whose counters have overflowed fire with that sample. Then
- * their counters are set anew, with what was counted since, and the interrupts opened. So no
- * overflow is lost: what has no sample of its own is counted (arg3). Firing takes half of a CPU's
- * time at most: beyond that the interrupts stay closed for a while, and the counters run.
+ * Fires the probes of cpc. A counter that is set to -COUNT overflows after COUNT events; its
+ * interrupt, which the kernel's masks don't block, disables all counters' interrupts and records
+ * the CPU's position, and at the kernel's exit the probes whose counters have overflowed fire with
+ * that sample. Then their counters are set again, accounting for the events counted since, and the
+ * interrupts are enabled. So no overflow is lost: overflows without a sample of their own are
+ * counted (arg3). Firing takes at most half of a CPU's time: beyond that the interrupts stay
+ * disabled for a while, and the counters run.
  *
  * Kernel lock, own CPU. Tested by test/board/counters.py.
  */
@@ -22,18 +23,19 @@
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 
-/* What counts on a CPU. */
+/* The counters in use on a CPU. */
 static struct counting {
     const struct counted *probes[COUNTERS_MOST]; /* [c] by counter */
-    uint64_t missed[COUNTERS_MOST];              /* [k] overflows without a sample since the last */
-    uint32_t used;                               /* [c] mask of counters */
-    uint64_t paid_until;                         /* [c] cycles */
-    struct timer_node later;                     /* [k] running: the interrupts are closed */
+    uint64_t missed[COUNTERS_MOST]; /* [k] overflows without a sample since the previous firing */
+    uint32_t used;                  /* [c] mask of counters */
+    uint64_t paid_until;            /* [c] cycles */
+    struct timer_node later;        /* [k] running: the interrupts are disabled */
 } countings[CONFIG_CPUS];
 
 static struct sample counted_at[CONFIG_CPUS]; /* [c] */
 
-/* In the interrupt, which has closed all: it doesn't come again before the sample was used. */
+/* Called in the interrupt, which has disabled all of them: it doesn't occur again before the sample
+ * was used. */
 void kernel_counted(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words)
 {
     sample_record(&counted_at[arch_cpu()->id], ip, lr, stack, words);
@@ -41,7 +43,7 @@ void kernel_counted(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned
 
 /* ---- firing ------------------------------------------------------------------------ */
 
-/* Returns true if the counter has overflowed, and sets it anew. */
+/* Returns whether the counter has overflowed, and sets it again. */
 static bool count_due(struct counting *c, unsigned n, uint64_t *late)
 {
     const struct counted *p = c->probes[n];
@@ -87,7 +89,7 @@ static void counted_fire_all(struct cpu *cpu, struct counting *c, struct sample 
     sample_pay(&c->paid_until, from, arch_cycles());
 }
 
-/* Opens the interrupts, if firing has not taken too long. */
+/* Enables the interrupts, unless firing has taken too long. */
 static void counted_open(struct counting *c)
 {
     uint64_t allowed = sample_allowed(c->paid_until);
@@ -124,8 +126,8 @@ struct running {
     bool on;
 };
 
-/* On the CPU, interrupts masked. A sample that waits there finds no probe, and then opens what is
- * left. */
+/* Called on the CPU, interrupts masked. A sample that waits there finds no probe, and then enables
+ * the remaining counters' interrupts. */
 static void run_here(void *arg)
 {
     const struct running *r = arg;

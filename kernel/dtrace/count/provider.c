@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider cpc: cpc:::EVENT-MODE-COUNT fires on each CPU as often as its counter has counted
+ * The provider cpc: cpc:::EVENT-MODE-COUNT fires on each CPU each time its counter has counted
  * COUNT events in the mode. A probe is created when a description names it exactly, and never
- * deleted, so there are at most PROBES_MOST. While it is enabled it has one of each CPU's counters
- * to itself. Control context, kernel lock. Tested by test/board/counters.py.
+ * deleted, so there are at most PROBES_MOST. While it is enabled it uses one of each CPU's counters
+ * exclusively. Control context, kernel lock. Tested by test/board/counters.py.
  */
 #include "abi/compiler.h"
 #include "abi/errno.h"
@@ -21,7 +21,7 @@ enum { PROBES_MOST = 256 };
 
 static struct counted *probes; /* [k] */
 static unsigned probe_count;   /* [k] */
-static bool listed;            /* [k] the usual probes are there */
+static bool listed;            /* [k] the usual probes have been created */
 
 static const struct {
     const char *text;
@@ -93,7 +93,7 @@ static const struct dtrace_provider provider = {"cpc", &provider_ops};
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* Returns the text after "word-"; NULL: the text doesn't begin so. */
+/* Returns the text after "word-", or NULL if the text doesn't begin so. */
 static const char *cpc_text_behind(const char *text, const char *word)
 {
     while (*word && *text == *word) {
@@ -103,7 +103,7 @@ static const char *cpc_text_behind(const char *text, const char *word)
     return *word || *text != '-' ? NULL : text + 1;
 }
 
-/* Returns a number without a leading 0; 0: it is none of 32 bits. */
+/* Returns a number without a leading 0, or 0 if the text is not a 32-bit number. */
 static uint32_t cpc_number(const char *text)
 {
     uint64_t n = 0;
@@ -136,7 +136,7 @@ static COLD void probe_make(const char *name, unsigned event, unsigned modes, ui
     if (!p) {
         return;
     }
-    for (unsigned i = 0; name[i]; i++) { /* it fits, and memory is zeroed */
+    for (unsigned i = 0; name[i]; i++) { /* it fits, and the memory is zeroed */
         p->name[i] = name[i];
     }
     p->event = (uint8_t)event;
@@ -149,7 +149,7 @@ static COLD void probe_make(const char *name, unsigned event, unsigned modes, ui
     probe_count++;
 }
 
-/* One for each event that there is, so that a list of probes shows the events. */
+/* Creates one probe for each available event, so that a list of probes shows the events. */
 static COLD void list_usual(void)
 {
     static const char rest[] = KYMO_D_COUNT_LISTED;

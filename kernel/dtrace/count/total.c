@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D's variables `cycles` and `instructions`: what the current thread has made its CPU count, in
- * programs and in the kernel. As long as a consumer uses one of them its counter runs on all CPUs,
- * and each switch of threads adds what was counted since the last one to the thread that leaves
- * (kernel/thread/counts/kept.h). A counter of 32 bits becomes one of 64 here, or in the port: it is
- * read once a second at least, and may overflow once until then.
+ * D's variables `cycles` and `instructions`: the numbers that the CPU counted while it ran the
+ * current thread, in programs and in the kernel. While a consumer uses one of them its counter runs
+ * on all CPUs, and each switch of threads adds the count since the previous switch to the thread
+ * that leaves (kernel/thread/counts/kept.h). A 32-bit counter is extended to 64 bits by this file,
+ * or by the port: it is read at least once per second, and may overflow once in that time.
  *
  * Control: kernel lock. dtrace_port_counter(): probe context, own CPU. Tested by
  * test/kernel/dtrace/count/count_test.c and test/board/counters.py.
@@ -25,24 +25,24 @@
 
 #define FOLD_NS 1000000000u /* 2^33 events take longer on any CPU */
 
-/* What this CPU's counter has counted, and how much of it when its thread came. */
+/* The total of this CPU's counter, and the part of it that was counted before its thread came. */
 struct total {
     uint64_t whole; /* [c] multiples of 2^32 */
     uint64_t base;  /* [c] */
 };
 static struct total totals[CONFIG_CPUS][DTRACE_PORT_COUNTERS];
-static uint16_t users[DTRACE_PORT_COUNTERS]; /* [k] consumers */
+static uint16_t users[DTRACE_PORT_COUNTERS]; /* [k] number of consumers */
 static uint8_t counter_of[DTRACE_PORT_COUNTERS] = {ARCH_COUNT_CYCLE, COUNTER_NONE}; /* [k] */
-/* [c] by a thread's index, of the CPU that it runs on: what it had counted when it left its last
- * CPU. Made when first used, and kept. */
+/* [c] by a thread's index, accessed by the CPU that it runs on: the thread's count when it left its
+ * previous CPU. Allocated at first use, and kept. */
 static struct thread_total {
     uint64_t total[DTRACE_PORT_COUNTERS];
-    uint16_t generation; /* of the thread that it is of */
+    uint16_t generation; /* of the thread to which it belongs */
 } * thread_totals;
 static struct timer_node folder; /* [k] */
 bool counts_kept;
 
-/* Returns what the counter has counted on this CPU. Interrupts masked. */
+/* Returns the total count on this CPU. Interrupts masked. */
 static uint64_t total_now(unsigned which)
 {
     struct total *t = &totals[dtrace_port_cpu()][which];
@@ -106,7 +106,7 @@ static void fold_all(struct timer_node *node)
     timer_node_start(node, arch_cycles() + clock_ns_to_cycles(FOLD_NS));
 }
 
-/* On each CPU. No switch is under way there: its lock is held by whoever has called. */
+/* Called on each CPU. No switch is in progress there, because the caller holds the lock. */
 static void total_begin(void *arg)
 {
     const unsigned which = *(const unsigned *)arg;
@@ -120,7 +120,7 @@ static void total_end(void *arg)
     arch_count_set(counter_of[*(const unsigned *)arg], 0, 0);
 }
 
-/* The first user of any of them, or the last, switches the site. */
+/* Switches the site when the first consumer begins to use any of them, or the last one ends. */
 static void totals_keep(bool on)
 {
     if (users[0] + users[1] != 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* D's counters of a port whose overflows interrupt nothing: variables, and no provider cpc. See
+/* D's counters on a port whose overflows don't interrupt: variables, and no provider cpc. See
  * kernel/dtrace/count/count.h. */
 #ifndef KERNEL_DTRACE_COUNT_H
 #define KERNEL_DTRACE_COUNT_H

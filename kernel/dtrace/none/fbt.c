@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The provider fbt of kernels that have none: without D, or with text that nothing can patch. */
+/* The provider fbt for kernels without it: without D, or with text that can't be patched. */
 #include "kernel/dtrace/dtrace.h"
 
 void dtrace_fbt_init(void)

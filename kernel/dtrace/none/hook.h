@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A kernel without the provider pid: programs' text that nothing can patch, or a port that can't
- * execute what a trap displaces (kernel/arch/step.h). The machine doesn't know the command.
+ * A kernel without the provider pid: programs' text can't be patched, or the port can't execute the
+ * instruction that a trap displaces (kernel/arch/step.h). The machine doesn't know the command.
  */
 #ifndef KERNEL_DTRACE_USER_HOOK_H
 #define KERNEL_DTRACE_USER_HOOK_H

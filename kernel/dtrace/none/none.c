@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel without D (make D=0): stubs of the calls that the rest of it makes, beside those of
- * retained.c. */
+/* The kernel without D (make D=0): stubs of the functions that the rest of the kernel calls, except
+ * those of retained.c. */
 #include "abi/errno.h"
 #include "kernel/arch/entry.h"
 #include "kernel/dtrace/dtrace.h"

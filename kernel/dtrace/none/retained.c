@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In place of kernel/dtrace/retained.c: without D, and on a board with so little retained memory
- * that it holds a ring only (board.mk: RETAIN := ring), where consumers that ask for more get
- * ENODEV. Contexts as there.
+ * Replaces kernel/dtrace/retained.c without D, and on a board with so little retained memory that
+ * it holds a ring only (board.mk: RETAIN := ring), where consumers that ask for more get ENODEV.
+ * Contexts as there.
  */
 #include "abi/errno.h"
 #include "kernel/dtrace/dtrace.h"

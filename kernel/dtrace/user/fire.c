@@ -2,8 +2,9 @@
 /*
  * Fires the probes of a trap in a program: see user.h. Entry: arg0 … are the function's arguments,
  * as far as they are in registers. Return: arg0 is the offset of the instruction in the function,
- * arg1 the value; of a tail call, whose value is not known yet, arg1 is 0 and arg2 1. An offset:
- * the registers of arguments. On the thread's CPU, without the lock. Proved by test/board/pid.py.
+ * arg1 the value; for a tail call, whose value is not known yet, arg1 is 0 and arg2 1. A probe at
+ * an offset: the argument registers. On the thread's CPU, without the lock. Tested by
+ * test/board/pid.py.
  */
 #include "kernel/dtrace/user/user.h"
 
@@ -55,7 +56,7 @@ bool kernel_user_probe(struct thread *self, uintptr_t ip, struct arch_step *step
         arch_irq_restore(irq);
         return false;
     }
-    self->call = THREAD_CALL_NONE; /* for pr_syscall: its last one has ended */
+    self->call = THREAD_CALL_NONE; /* for pr_syscall: its previous call has ended */
     *step = user.sites[i].step;
     for (unsigned p = __atomic_load_n(&user.sites[i].places, __ATOMIC_ACQUIRE); p; p = next) {
         next = __atomic_load_n(&user.places[p].at_site, __ATOMIC_ACQUIRE);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What DtraceControl() asks of the provider pid. Control context. none/hook.h is beside it. */
+/* The interface of the provider pid for DtraceControl(). Control context. The alternative is
+ * none/hook.h. */
 #ifndef KERNEL_DTRACE_USER_HOOK_H
 #define KERNEL_DTRACE_USER_HOOK_H
 
@@ -10,7 +11,7 @@
 struct process;
 
 void dtrace_user_init(void);
-/* Executes the command KYMO_D_USER: call->result, which it returns. */
+/* Executes the command KYMO_D_USER. Returns call->result. */
 int dtrace_user_command(const struct process *asker, uint32_t rights, struct kymo_d_call *call,
                         const void *in, void *out);
 

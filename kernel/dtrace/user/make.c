@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * KYMO_D_USER: makes probes of a process, at the places that the host has found in its ELF file.
- * Nothing of it is believed: a place must be in the process's own text, and the instruction there
- * the one that the host has read. Control context: see user.h.
+ * KYMO_D_USER: creates probes of a process at the locations that the host has found in its ELF
+ * file. None of this is trusted: a location must be in the process's own text, and have the
+ * instruction that the host has read. Control context: see user.h.
  */
 #include "kernel/dtrace/user/user.h"
 
@@ -18,12 +18,12 @@
 #include "trace/dtrace/port.h"
 
 struct user_making {
-    unsigned group, probe; /* the probe that was made or found last; 0: none */
+    unsigned group, probe; /* the most recently created or found probe; 0: none */
     int32_t pid;
     bool own;
 };
 
-/* Returns whether a text of at most `room` bytes with its NUL is there, of printable characters. */
+/* Returns whether a printable text of at most `room` bytes with its NUL is at this address. */
 static bool text_ok(const char *text, size_t room)
 {
     for (size_t i = 0; i < room; i++) {
@@ -37,13 +37,13 @@ static bool text_ok(const char *text, size_t room)
     return false;
 }
 
-/* The instruction's bytes that follow the names. */
+/* Returns the length of the instruction's bytes, which follow the names. */
 static size_t bytes_behind(const struct kymo_d_user_place *p)
 {
     return p->bytes > sizeof(p->insn) ? p->bytes - sizeof(p->insn) : 0;
 }
 
-/* Returns the name behind the function's; NULL: the entry is malformed. */
+/* Returns the name after the function's, or NULL if the entry is malformed. */
 static const char *place_name(const struct kymo_d_user_place *p, size_t left)
 {
     if (left < sizeof(*p) || p->size > left || p->size < sizeof(*p) || p->size % 8 || p->pad ||
@@ -62,7 +62,7 @@ static const char *place_name(const struct kymo_d_user_place *p, size_t left)
     return rest - (strlen(name) + 1) >= bytes_behind(p) ? name : NULL;
 }
 
-/* What the kernel will look for at the place. */
+/* Returns the instruction that the kernel will expect at the location. */
 static struct arch_step place_step(const struct kymo_d_user_place *p, const char *name)
 {
     struct arch_step step = {.address = (uintptr_t)p->address, .insn = p->insn, .bytes = p->bytes};
@@ -86,7 +86,7 @@ static bool is_named(unsigned probe, unsigned group, const char *function, const
            strcmp(p->name, name) == 0;
 }
 
-/* Returns the place's number if the site has one of a probe with these names; else 0. */
+/* Returns the number of the site's place of a probe with these names, or 0. */
 static unsigned place_find(unsigned site, unsigned group, const char *function, const char *name)
 {
     unsigned i = user.sites[site].places;
@@ -142,7 +142,7 @@ static int place_make(struct user_making *m, const struct kymo_d_user_place *p, 
         m->probe = user.places[there].probe;
         return 0;
     }
-    /* Room first: nothing that is made stays without a probe. */
+    /* Tests for room first, so that nothing is created without a probe. */
     if (!m->group || !user.free_places.room || !user.free_probes.room ||
         (!user.free_probes.first && !dtrace_probe_room())) {
         return -ENOSPC;
@@ -178,7 +178,7 @@ static int rights_check(const struct process *asker, uint32_t rights, int32_t pi
     return rights & DTRACE_MAY_KERNEL || proc == asker || proc->ppid == asker->pid ? 0 : -EPERM;
 }
 
-/* Some tables may be full of what nobody has a clause on. */
+/* Some tables may be full of objects without a clause. */
 static void room_make(int32_t pid, bool own, unsigned count)
 {
     user_groups_free(true);

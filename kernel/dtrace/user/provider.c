@@ -15,9 +15,9 @@ enum {
     WRITE_STEP = 16,
     LOOK_STEP = 128,
     PLACES_STEP = 64
-}; /* sites written, sites looked at, places marked between two windows */
+}; /* sites written, sites examined, places marked between two windows */
 
-static bool unsettled; /* [k] some site is not as wanted */
+static bool unsettled; /* [k] some site differs from what is wanted */
 
 void *user_text(const struct user_site *site, uint32_t flags)
 {
@@ -55,7 +55,7 @@ static void user_set(void *arg, bool on)
     }
 }
 
-/* Who enables it is in DtraceControl(). Somebody else may have made the probe. */
+/* DtraceControl() knows the consumer that enables the probe. Another one may have created it. */
 static int user_changed(uint32_t id, void *arg)
 {
     const struct process *asker = arch_cpu()->current ? arch_cpu()->current->proc : NULL;
@@ -90,10 +90,10 @@ struct settling {
     unsigned next; /* site number */
     unsigned count;
     struct user_site *wrong[WRITE_STEP];
-    void *at[WRITE_STEP]; /* NULL: no text of the process any more, or another instruction */
+    void *at[WRITE_STEP]; /* NULL: no longer text of the process, or another instruction */
 };
 
-/* Alone. */
+/* Runs alone (cpu_run_alone()). */
 static void settle_write(void *arg)
 {
     const struct settling *s = arg;
@@ -110,8 +110,8 @@ static void settle_write(void *arg)
     }
 }
 
-/* What the process has changed itself stays as it is. A trap goes from a block that the process may
- * not execute at present, too: it may again, later. */
+/* Text that the process has changed itself is left alone. A trap is also removed from a block that
+ * the process may not execute at present, because it may again later. */
 static void settle_step(struct settling *s)
 {
     const unsigned until = s->next + LOOK_STEP < user.most ? s->next + LOOK_STEP : user.most;

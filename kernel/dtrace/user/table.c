@@ -11,16 +11,16 @@
 #include "trace/dtrace/port.h"
 
 #define LATELY 10000000000u /* ns */
-enum { PROBES_STEP = 128 }; /* probes that are looked at between two windows */
+enum { PROBES_STEP = 128 }; /* probes that are visited between two windows */
 enum { FREE_STEP = 32 };    /* places that are changed between two windows */
-/* What a trap has to look through: more are refused. */
+/* Bounds for a trap's search: more are refused. */
 enum { SITE_PLACES = 8, BUCKET_SITES = 16 };
 
 struct user_tables user;
 struct user_group user_groups[USER_GROUPS];
 
-/* What probes that belong to nobody have for a provider: no clause is on them
- * (trace/dtrace/enable.c), and the host doesn't show them. */
+/* The provider of probes that belong to no process: no clause is on them (trace/dtrace/enable.c),
+ * and the host doesn't show them. */
 static const struct dtrace_provider nobodys = {"", &user_ops};
 
 static unsigned bucket_of(int32_t pid, uintptr_t address)
@@ -148,7 +148,7 @@ bool user_place_add(unsigned site, unsigned probe, const struct kymo_d_user_plac
     return true;
 }
 
-/* The machine's probes are never freed: one that is free here gets other names. Nobody has it. */
+/* The machine's probes are never freed: a free one gets other names. No consumer uses it. */
 static void probe_name(const struct user_probe *p, unsigned i)
 {
     struct dtrace_probe *probe = dtrace_probe_at(p->id);
@@ -295,7 +295,8 @@ static void probe_free(unsigned i)
 
 static void each_probe(unsigned group, void (*fn)(unsigned probe))
 {
-    for (unsigned i = user.most - 1; i > 0; i--) { /* downwards: so the lowest is next */
+    /* downwards: so the lowest number is used first */
+    for (unsigned i = user.most - 1; i > 0; i--) {
         if (user.probes[i].group == group) {
             fn(i);
             kernel_window();
@@ -318,7 +319,7 @@ static void group_free(unsigned group)
     user_groups[group].pid = 0;
 }
 
-/* Marks the groups of whose probes a consumer has a clause, running or not. */
+/* Marks the groups with a clause of any consumer, running or not. */
 static void groups_mark(void)
 {
     for (unsigned i = 1; i < USER_GROUPS; i++) {
