@@ -36,7 +36,7 @@ int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align);
 int arch_aspace_create(struct arch_aspace *as);
 /* Precondition: no mappings left. [cpu, boot] */
 void arch_aspace_destroy(struct arch_aspace *as);
-/* Chooses m->vaddr (if 0) beside the mappings that the space has, and maps m. Returns 0, or
+/* Chooses m->vaddr (if 0) so that it overlaps no mapping of the space, and maps m. Returns 0, or
  * -ENOMEM (no region, addresses or table memory). Like the next two it has interrupt windows
  * (arch_irq_window()) if it takes long, but nothing else of the kernel runs before it returns. Lock
  * held. [cpu, boot] */
@@ -46,7 +46,7 @@ void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m);
 /* Applies changed rights in m->flags. When it returns, all CPUs use the new rights; until then each
  * uses either the old or the new ones. Lock held. [cpu, boot] */
 void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m);
-/* Zeroes normal memory, by the CPU's fastest way. [cpu, boot] */
+/* Zeroes normal memory, as fast as the CPU can. [cpu, boot] */
 void arch_clear(void *at, size_t len);
 /* Reloads the mappings of the process that runs on this CPU after they changed. Lock held.
  * [cpu, boot] */
@@ -57,7 +57,7 @@ void arch_text_sync(const void *start, size_t len);
  * context. Empty where there is no data cache. [cpu, stub] */
 void arch_cache_clean(const void *start, size_t len);
 
-/* Memory for a port's tables, supplied by kernel/mem/phys.c: zeroed; 0: out of memory. */
+/* Memory for a port's tables, supplied by kernel/mem/phys.c: zeroed. Returns 0 if out of memory. */
 paddr_t phys_alloc(size_t len, size_t align);
 void phys_free(paddr_t pa, size_t len);
 

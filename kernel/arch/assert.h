@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Assertions of a port: kernel_assert() (kernel/base/assert.h), and what only debug images answer.
+ * Assertions of a port: kernel_assert() (kernel/base/assert.h), and queries that only debug images
+ * implement.
  */
 #ifndef KERNEL_ARCH_ASSERT_H
 #define KERNEL_ARCH_ASSERT_H

@@ -17,14 +17,14 @@ void arch_ram(paddr_t *start, size_t *len);
 /* Returns true if a driver process may map this range: RAM or device memory, but not the kernel's
  * RAM or the kernel's devices. [cpu or board, boot] */
 bool arch_device_allowed(paddr_t pa, size_t len);
-/* Returns seconds since 1970 from the board's real-time clock, read at boot; 0: the board has no
- * such clock. [board, stub] */
+/* Returns seconds since 1970 from the board's real-time clock, read at boot, or 0 if the board has
+ * no such clock. [board, stub] */
 uint64_t arch_wall_clock(void);
-/* On an emulator: exits with status. A machine that can't be turned off waits for ever.
- * [cpu or board, stub] */
+/* On an emulator: exits with status. A machine that can't be turned off waits forever. [cpu or
+ * board, stub] */
 void arch_shutdown(int status) __attribute__((noreturn));
 /* Resets the machine; RAM is preserved. The caller cleans the caches first if it needs the
- * contents. Any context. A machine that can't reset itself waits for ever. [cpu or board, stub] */
+ * contents. Any context. A machine that can't reset itself waits forever. [cpu or board, stub] */
 void arch_reset(void) __attribute__((noreturn));
 /*
  * Arms the watchdog for `ms` milliseconds; 0 disarms it. Unless it is armed again in time it panics

@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 /*
- * Saves the registers that a function must preserve on the present stack and its pointer in *from;
- * continues with those that lie at `to`, on that stack. Returns when something switches back to
- * *from. Kernel lock held; of the same CPU. [cpu, boot]
+ * Saves the registers that a function must preserve on the present stack and stores the stack
+ * pointer in *from; continues with those saved at `to`, on that stack. Returns when something
+ * switches back to *from. Kernel lock held; on the same CPU. [cpu, boot]
  */
 void arch_coroutine_switch(uintptr_t *from, uintptr_t to);
-/* Returns what to switch to so that entry() begins on an empty stack that ends at `top`, aligned to
- * 16 bytes. entry() never returns. [cpu, boot] */
+/* Returns the argument `to` of a switch that begins entry() on an empty stack that ends at `top`,
+ * aligned to 16 bytes. entry() never returns. [cpu, boot] */
 uintptr_t arch_coroutine_begin(uintptr_t top, void (*entry)(void));
 /* Returns the bounds of that stack. Any context. [cpu, boot] */
 void arch_long_stack(uintptr_t *low, uintptr_t *high);

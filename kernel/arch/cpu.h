@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The port interface, first page: the CPU. kernel/arch/ has a header for each topic of what the
- * portable kernel needs from a CPU and a board, each function with its contract:
+ * The port interface, first page: the CPU. kernel/arch/ has a header for each topic of the
+ * interface between the portable kernel and a CPU or a board, each function with its contract:
  *
  *   cpu.h      inlines, locks, contexts of threads, other CPUs
  *   aspace.h   address spaces, physical memory, caches
@@ -13,17 +13,17 @@
  *   probe.h    trace sites and function probes
  *   step.h     probes of programs
  *   count.h    counters of the CPU's events
- *   entry.h    what a port or a board calls in the kernel
+ *   entry.h    functions of the kernel that a port or a board calls
  *   panic.h    kernel_panic() and kprintf()
  *
- * trace_thread.h and turns.h are no topics: they are what the ports' own trace.h and ops.h share.
+ * trace_thread.h and turns.h are not topics: the ports' own trace.h and ops.h share them.
  *
- * A mark stands at the end of a contract, for the declarations that follow up to the next mark:
- * [who, for]. `who` supplies the function:
+ * A mark ends a contract, and applies to the declarations that follow up to the next mark: [who,
+ * for]. `who` supplies the function:
  *   inline   a static inline in the port's ops.h, which the makefile names
  *   cpu      kernel/arch/<cpu>/
  *   board    boards/<board>/, usually through boards/drivers/
- * and `for` says from when on it must work:
+ * and `for` is the feature or time from which on it must work:
  *   boot     before the first program runs, on one CPU
  *   trace    the event log
  *   step     probes of programs, of ports with a folder step/
@@ -58,7 +58,7 @@ struct thread;
 struct process;
 struct cpu;
 
-#define ARCH_TURN (16 * sizeof(uintptr_t)) /* bytes that arch_copy_turns() moves in a turn */
+#define ARCH_TURN (16 * sizeof(uintptr_t)) /* bytes that arch_copy_turns() moves per iteration */
 
 /*
  * The port's ops.h must define, before anything else:
@@ -66,7 +66,7 @@ struct cpu;
  *   struct arch_aspace    MPU or MMU state of one process
  *   ARCH_CODE_HIGH        upper 32 bits of the kernel's code addresses; 0 on a 32-bit machine
  *   ARCH_SITE_BYTES       size of a trace site
- *   ARCH_SITE_LIVE        1: one may be executed while it is replaced by another instruction
+ *   ARCH_SITE_LIVE        1: a site may be executed while it is replaced by another instruction
  */
 #include ARCH_OPS_H
 
@@ -74,9 +74,9 @@ struct cpu;
 
 /* Returns this CPU's struct cpu. [inline, boot] */
 static inline struct cpu *arch_cpu(void);
-/* Copy, or fill with a word, at least one turn by the CPU's widest instructions: a multiple of
- * ARCH_TURN bytes from addresses that are multiples of a word. Normal memory, which may not
- * overlap. [inline, boot] */
+/* Copy, or fill with a word, by the CPU's widest instructions: a positive multiple of ARCH_TURN
+ * bytes from addresses that are multiples of a word. Normal memory, which may not overlap. [inline,
+ * boot] */
 static inline void arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len);
 static inline void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len);
 /* Masks interrupts on this CPU; returns the state for arch_irq_restore(). Nests. [inline, boot] */
@@ -84,10 +84,10 @@ static inline uintptr_t arch_irq_save(void);
 static inline void arch_irq_restore(uintptr_t state);
 /*
  * The word of the kernel lock; empty where there is one CPU. Its low byte (the first in memory) is
- * 1 while a CPU has the lock, the rest belongs to the CPUs that wait (kernel/base/cpu.c).
- * arch_spin_try() stores 1 if the whole word is 0, so it takes no lock that others wait for;
- * returns whether it did (acquire). arch_spin_release() clears the low byte and leaves the rest,
- * whatever others do with it meanwhile (release). [inline, smp]
+ * 1 while a CPU has the lock; the rest belongs to the CPUs that wait (kernel/base/cpu.c).
+ * arch_spin_try() stores 1 if the whole word is 0, so it never takes a lock that others wait for,
+ * and returns whether it did (acquire). arch_spin_release() clears the low byte and leaves the
+ * rest, even if others change it meanwhile (release). [inline, smp]
  */
 static inline bool arch_spin_try(volatile uint32_t *lock);
 static inline void arch_spin_release(volatile uint32_t *lock);
@@ -99,18 +99,18 @@ static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b);
  * swapped. [inline, boot] */
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
 /*
- * Called by the scheduler when `next` takes the CPU from `prev`. NULL: prev has ended, or the CPU
- * was idle; next: the CPU becomes idle. The two differ, unless both are NULL. Lock held. Switches
- * the address space if the process differs, FP access, and the TLS register or library word. The
- * entry and exit code moves the integer registers. [inline, boot]
+ * Called by the scheduler when `next` takes the CPU from `prev`. prev NULL: it has ended, or the
+ * CPU was idle; next NULL: the CPU becomes idle. The two differ, unless both are NULL. Lock held.
+ * Switches the address space if the process differs, FP access, and the TLS register or library
+ * word. The entry and exit code moves the integer registers. [inline, boot]
  */
 static inline void arch_switch(struct thread *prev, struct thread *next);
 /*
- * The same in three parts, from a thread to another one, so that the lock is held for the second
- * only. arch_switch_save() may go before the lock is taken: it stores what this CPU's registers
- * hold of its running thread, which need not be switched from after all. arch_switch_space() is
- * called when next has become cpu->current, arch_switch_load() as soon as the lock is released:
- * next runs here, so nobody else changes its context. Each may be empty. [inline, boot]
+ * arch_switch() in three parts, for a switch from one thread to another, so that the lock is held
+ * for the second part only. arch_switch_save() may precede the lock: it stores the running thread's
+ * registers that are in this CPU, even if no switch follows. arch_switch_space() is called when
+ * next has become cpu->current, arch_switch_load() as soon as the lock is released: next runs on
+ * this CPU, so no other CPU changes its context. Each may be empty. [inline, boot]
  */
 static inline void arch_switch_save(struct thread *prev);
 static inline void arch_switch_space(struct thread *prev, struct thread *next);
@@ -119,11 +119,12 @@ static inline void arch_switch_load(struct thread *next);
  * inside an interrupt handler (Cortex-M pends PendSV). The caller has set cpu->trace.exit_work.
  * Empty where every interrupt ends in kernel_exit(). [inline, boot] */
 static inline void arch_request_exit(void);
-/* Returns the address; where an instruction can't name a word by it, in a register, so that it is
- * computed once for several uses. [inline, smp] */
+/* Returns the address. Where an instruction can't address the word directly, the result is kept in
+ * a register, so that it is computed once for several uses. [inline, smp] */
 static inline volatile uint32_t *arch_address(volatile uint32_t *word);
-/* Says whether calls may begin in kernel_call_send(), …_receive() and …_reply(), as they do at
- * first, or all begin in kernel_call(). Empty where they always do. Lock held. [inline, boot] */
+/* Sets whether calls may begin in kernel_call_send(), …_receive() and …_reply(), as they do
+ * initially, or must all begin in kernel_call(). Empty where they always begin there. Lock held.
+ * [inline, boot] */
 static inline void arch_calls_direct(bool on);
 
 /* ---- contexts ---------------------------------------------------------------------- */
@@ -136,18 +137,18 @@ static inline void arch_calls_direct(bool on);
 int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
                       uintptr_t stack_high, uintptr_t ret, uintptr_t tls);
 /* Prepares a thread of the kernel's process, which never runs at user level: after arch_switch() to
- * it no process's memory can be accessed there. [cpu, boot] */
+ * it this CPU can access no process's memory. [cpu, boot] */
 void arch_context_init_kernel(struct thread *t);
 /* Makes a thread that is not running continue at func (ThreadCancel). [cpu, boot] */
 void arch_context_redirect(struct thread *t, uintptr_t func);
 /* Sets the result of the thread's pending kernel call; the thread sees it when it resumes. error: 0
  * or an errno. [inline, boot] */
 static inline void arch_context_set_result(struct thread *t, long value, int error);
-/* LibWord(): sets the running thread's tls. [cpu, boot] */
+/* Implements LibWord(): sets the running thread's tls. [cpu, boot] */
 void arch_context_set_tls(struct thread *t, uintptr_t tls);
-/* ThreadCtl(_NTO_TCTL_IO): lets the running thread access the I/O ports that the board gives to
- * drivers, where the CPU has ports. Its threads created later may not. A stub does nothing.
- * [cpu, stub] */
+/* Implements ThreadCtl(_NTO_TCTL_IO): lets the running thread access the I/O ports that the board
+ * gives to drivers, on CPUs that have ports. Threads that it creates later may not. A stub does
+ * nothing. [cpu, stub] */
 void arch_context_allow_ports(struct thread *t);
 /* Releases what the context holds outside the struct (FP state in a CPU's registers). Lock held.
  * [cpu, boot] */
@@ -156,9 +157,9 @@ void arch_context_drop(struct thread *t);
  * stub returns 0. [cpu, stub] */
 uintptr_t arch_context_ip(const struct thread *t);
 uintptr_t arch_context_sp(const struct thread *t);
-/* Stores the registers of a thread as they are in its program, in the order of abi/sys/panic.h; of
- * the running one, as they were when it entered the kernel. Returns by bit which of them are known.
- * Any context, interrupts masked. A stub returns 0. [cpu, stub] */
+/* Stores the registers of a thread as they are in its program, in the order of abi/sys/panic.h; for
+ * the running thread, as they were when it entered the kernel. Returns a mask of those that are
+ * known. Any context, interrupts masked. A stub returns 0. [cpu, stub] */
 uintptr_t arch_context_registers(const struct thread *t, uintptr_t *registers);
 
 /* ---- CPUs -------------------------------------------------------------------------- */
@@ -171,7 +172,7 @@ unsigned arch_cpu_count(void);
  * [cpu or board, smp] */
 int arch_cpu_start(unsigned n);
 /* Returns the bounds of CPU n's kernel stack. An access below it is a fault, unless the port calls
- * kernel_stack_check() from time to time. Any context. [cpu, boot] */
+ * kernel_stack_check() periodically. Any context. [cpu, boot] */
 void arch_kernel_stack(unsigned n, uintptr_t *low, uintptr_t *high);
 /* Interrupts the CPUs in the mask, which excludes this CPU; each calls cpu_ipi().
  * [cpu or board, smp] */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The port interface: semihosting, files of the machine that runs the emulator or the debugger. buf
- * is kernel-accessible and contiguous. The functions return -errno, or what HostCall() returns;
+ * is kernel-accessible and contiguous. The functions return -errno, or the result of HostCall();
  * -ENOSYS: there is no host. kernel/arch/cpu.h explains the marks.
  */
 #ifndef KERNEL_ARCH_HOST_H

@@ -29,12 +29,12 @@ const char *arch_irq_name(unsigned irq);
  */
 void arch_wait_for_interrupt(struct cpu *cpu);
 /* Preemption point inside a long kernel operation, lock held, or while this CPU spins for the lock.
- * If the port masks interrupts in the kernel, serves the first part of the pending ones; else does
- * nothing. [cpu, stub] */
+ * If the port masks interrupts in the kernel, serves the first part of the pending ones; otherwise
+ * does nothing. [cpu, stub] */
 void arch_irq_window(void);
 
-/* Returns whether this CPU executes the first part of an interrupt, for D. Any context, a function
- * probe's too, interrupts masked. A stub returns false. [cpu, d] */
+/* Returns whether this CPU executes the first part of an interrupt, for D. Any context, also a
+ * function probe's, interrupts masked. A stub returns false. [cpu, d] */
 bool arch_in_interrupt(void);
 
 /* ---- clock and timers -------------------------------------------------------------- */
@@ -57,7 +57,7 @@ void arch_timer_set(uint64_t cycles);
  * masked, except in a few instructions of the port. It calls kernel_sample() and raises an ordinary
  * interrupt of the same CPU, which calls intr_sample() as soon as the kernel unmasks interrupts.
  */
-/* Returns whether the port has it; valid after boot. [cpu, d] */
+/* Returns whether the port has the sampling interrupt; valid after boot. [cpu, d] */
 bool arch_sample_able(void);
 /* Like arch_timer_set(), for this CPU's sampling interrupt. One-shot. [cpu, d] */
 void arch_sample_set(uint64_t cycles);

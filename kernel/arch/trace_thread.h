@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Shared by the ports' trace.h: the part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h) that
- * asks for the current thread. trace/ includes this, so it includes nothing of the kernel: the byte
+ * looks up the current thread. trace/ includes this, so it includes nothing of the kernel: the byte
  * offsets are generated from kernel/observe/offsets.c.
  */
 #ifndef KERNEL_ARCH_TRACE_THREAD_H

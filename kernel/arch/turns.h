@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch_copy_turns() and arch_fill_turns() in C, for ports whose compiler makes of them what the CPU
- * does best: it moves a structure by the instructions that move several words. They are part of
- * their caller, whose attributes keep the loops from becoming calls of itself. No topic: only a
+ * arch_copy_turns() and arch_fill_turns() in C, for ports whose compiler generates optimal code for
+ * them: it moves a structure by the instructions that move several words. They are inlined into
+ * their caller, whose attributes keep the loops from becoming calls of itself. Not a topic: only a
  * port's ops.h includes it. Tested by test/kernel/base/string_test.c.
  */
 #ifndef KERNEL_ARCH_TURNS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Address spaces of processes: one ASID each for the space's lifetime, and the TLB; the tables are
- * kernel/arch/mmu/pages.c. Kernel lock held. Proved by test/board (isolation).
+ * Address spaces of processes: an ASID for each, for the space's lifetime, and the TLB; the tables
+ * are in kernel/arch/mmu/pages.c. Kernel lock held. Tested by test/board (isolation).
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
@@ -11,8 +11,8 @@
 #include "kernel/arch/mmu/mmu.h"
 
 #define ASIDS_8 256u
-/* One for each process; 0 is the empty space's. A CPU with ASIDs of 8 bits has fewer, and no more
- * processes. */
+/* One ASID for each process; 0 is the empty space's. A board whose CPU has 8-bit ASIDs has fewer,
+ * and no more processes. */
 #define ASID_WORDS (CONFIG_PROCESSES / 64u + 1)
 
 _Static_assert(CONFIG_PROCESSES < 65536, "an ASID for each process");
@@ -53,7 +53,7 @@ int arch_aspace_create(struct arch_aspace *as)
     return 0;
 }
 
-/* Only the caller's CPU may still have this space. Any other has left it by arch_switch() before it
+/* Only the caller's CPU may still use this space. Any other has left it by arch_switch() before it
  * released the lock, also when its thread of this process ended. */
 void arch_aspace_destroy(struct arch_aspace *as)
 {
@@ -68,7 +68,8 @@ void arch_aspace_destroy(struct arch_aspace *as)
     }
     kernel_assert(kernel_holds_lock() && (asids_used[asid / 64] >> asid % 64 & 1));
     pages_tlb_drop_space(as);
-    phys_free(as->ttbr0 & PTE_ADDRESS, PAGE_SIZE); /* the other tables went with the last mapping */
+    /* the other tables were freed with the last mapping */
+    phys_free(as->ttbr0 & PTE_ADDRESS, PAGE_SIZE);
     asids_used[asid / 64] &= ~(1ul << asid % 64);
     as->ttbr0 = 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: the CPU-specific part of kernel/observe/unwind.c: the frame a thread starts from and
- * what a return address is. Only samples interrupt the kernel, and they fire no probe, so the
- * kernel's stack holds no exception frame. Any context, interrupts masked.
+ * AArch64: the CPU-specific part of kernel/observe/unwind.c: a thread's first frame, and the test
+ * for a return address. Only samples interrupt the kernel, and they fire no probe, so the kernel's
+ * stack holds no exception frame. Any context, interrupts masked.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/assert.h"
@@ -29,7 +29,7 @@ bool arch_exception_frame(struct unwind_frame *f)
     return false;
 }
 
-/* x0 and x30 lie at the start of what the slot pushed. */
+/* x0 and x30 are at the start of the words that the slot pushed. */
 bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
 {
     uintptr_t pushed[2];

@@ -27,10 +27,10 @@ extern const struct a64_region a64_board_devices[];
 extern const struct a64_region a64_board_driver_devices[];
 /*
  * The boot map, which is on from the first instructions until the kernel has made its own (mmu.c):
- * a level 1 table, an entry for each GB of physical memory from 0 on, placed with A64_BOOT_MAP. It
- * must have the kernel's image, the RAM up to 2 MB behind it, and what arch_board_init() reads and
- * writes. A GB with both RAM and devices is a level 2 table of 512 such entries of 2 MB each,
- * entered as (uintptr_t)table - KERNEL_VIRT + A64_BOOT_TABLE.
+ * a level 1 table, with an entry for each GB of physical memory from 0 on, placed with
+ * A64_BOOT_MAP. It must map the kernel's image, the RAM up to 2 MB after it, and the memory and
+ * devices that arch_board_init() accesses. A GB with both RAM and devices is a level 2 table of 512
+ * such entries of 2 MB each, entered as (uintptr_t)table - KERNEL_VIRT + A64_BOOT_TABLE.
  */
 extern uint64_t a64_boot_l1[512];
 #define A64_BOOT_MAP __attribute__((section(".data.boot_l1"), aligned(4096)))
@@ -45,13 +45,13 @@ void a64_board_irq_cpu_init(unsigned n);
 /* a64_board_irq_take() acknowledges this CPU's highest-priority pending interrupt, if there is one;
  * a64_board_irq_end() ends it, by its token, when it has been handled. */
 struct a64_irq {
-    uint32_t number; /* A64_IRQ_NONE: nothing pending */
+    uint32_t number; /* A64_IRQ_NONE: none is pending */
     uint32_t token;
 };
 struct a64_irq a64_board_irq_take(void);
 void a64_board_irq_end(uint32_t token);
-/* Returns whether this CPU has taken an interrupt that it has not ended yet: one of these, or an
- * FIQ, which may come amid one. */
+/* Returns whether this CPU has taken an interrupt that it has not ended yet: an IRQ, or an FIQ,
+ * which may interrupt an IRQ's handler. */
 bool a64_board_irq_taken(void);
 /* Return the number of the virtual timer's interrupt and of the one that arch_ipi() raises. */
 unsigned a64_board_irq_timer(void);
@@ -62,28 +62,29 @@ unsigned a64_board_irq_ipi(void);
  * a64_board_irq_cpu_init().
  */
 unsigned a64_board_irq_sample(void);
-/* The same of the counters' overflow (kernel/arch/count.h), which is an FIQ, too; A64_IRQ_NONE: the
- * board has none. Whether it is pending on this CPU. */
+/* Likewise for the counters' overflow (kernel/arch/count.h), which is an FIQ, too; A64_IRQ_NONE:
+ * the board has none. The second returns whether it is pending on this CPU. */
 unsigned a64_board_irq_count(void);
 bool a64_board_count_pending(void);
-/* Returns whether a number is that of one of the two. */
+/* Returns whether this is the number of one of the two FIQs. */
 bool a64_board_irq_is_fiq(unsigned number);
-/* Acknowledges one of the two in the FIQ's handler, and returns its number; A64_IRQ_NONE if none is
- * (any longer) the highest-priority pending one. */
+/* Acknowledges one of the two in the FIQ's handler and returns its number, or A64_IRQ_NONE if none
+ * is (any longer) the highest-priority pending interrupt. */
 unsigned a64_board_fiq_take(uint32_t *token);
-/* The interrupt that follows a sample: returns its number; raises it on this CPU. */
+/* The interrupt that follows a sample: the first returns its number; the second raises it on this
+ * CPU. */
 unsigned a64_board_irq_sampled(void);
 void a64_board_sampled_raise(void);
 
 /* ---- the board may use ------------------------------------------------------------- */
 
-/* What the loader left on CPU 0; set before arch_board_init(), the first C code, which runs on the
- * boot map. x0 is by convention the physical address of a device tree, or 0. The kernel itself runs
- * at EL1 wherever it was started. */
+/* The registers that the loader left on CPU 0; set before arch_board_init(), the first C code,
+ * which runs on the boot map. x0 is by convention the physical address of a device tree, or 0. The
+ * kernel itself runs at EL1, at whatever level it was started. */
 extern uintptr_t a64_loader_x0;
 extern uint64_t a64_started_at_el2;
-/* Where arch_cpu_start() makes another CPU begin, at the physical address, with the MMU off, at EL2
- * or EL1, and the CPU's number in x0. */
+/* The start address of another CPU for arch_cpu_start(): at the physical address, with the MMU off,
+ * at EL2 or EL1, and the CPU's number in x0. */
 void a64_secondary(void);
 /* Ends the emulator with this exit status, by semihosting. Returns if there is none. */
 void a64_host_exit(int status);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The first instructions of every CPU: from EL2 or EL1, MMU off, at the physical address, to C at
- * the kernel's virtual one. Position-independent until the jump marked "high".
+ * the kernel's virtual one. Position-independent up to the jump marked "high".
  *
  * CPU 0 is started by the loader (its x0 is kept for the board), the others by the board's
- * arch_cpu_start() (x0: their number). The boot map is the board's, a64_boot_l1. It serves
- * both halves: as identity map in TTBR0 and, because KERNEL_VIRT is a multiple of 512 GB, as kernel
- * map in TTBR1.
+ * arch_cpu_start() (x0: their number). The board supplies the boot map, a64_boot_l1. It serves both
+ * halves: as identity map in TTBR0 and, because KERNEL_VIRT is a multiple of 512 GB, as kernel map
+ * in TTBR1.
  */
 #include "kernel/arch/aarch64/shared.h"
 
@@ -62,7 +62,7 @@ a64_secondary:
     bl a64_start_secondary
     b a64_resume
 
-/* Leaves EL2 if the loader started us there. x22: 1 if it did. Clobbers x0. */
+/* Leaves EL2 if the loader started the CPU there. x22: 1 if it did. Clobbers x0. */
 a64_to_el1:
     mov x22, #0
     mrs x0, CurrentEL
@@ -71,13 +71,14 @@ a64_to_el1:
     mov x22, #1
     mov x0, #(1 << 31) /* EL1 is AArch64, nothing is trapped */
     msr hcr_el2, x0
-    mov x0, #3 /* timers and counters are EL1's */
+    mov x0, #3 /* timers and counters belong to EL1 */
     msr cnthctl_el2, x0
     msr cntvoff_el2, xzr
     mov x0, #0x33ff
     msr cptr_el2, x0
     mrs x0, id_aa64dfr0_el1
-    ubfx x0, x0, #8, #4 /* performance monitors: 1 to 14, or none of the architecture's */
+    /* performance monitors: 1 to 14; other values: none of the architecture's */
+    ubfx x0, x0, #8, #4
     sub x0, x0, #1
     cmp x0, #14
     mov x0, #0
@@ -107,13 +108,13 @@ a64_mmu_on:
     msr mair_el1, x2
     ldr x2, =TCR_VALUE
     mrs x3, id_aa64mmfr0_el1
-    and x3, x3, #7 /* PARange, at most 256 TB: what IPS takes */
+    and x3, x3, #7 /* PARange, at most 256 TB: the value for IPS */
     cmp x3, #5
     mov x4, #5
     csel x3, x3, x4, ls
     bfi x2, x3, #32, #3
     mrs x3, id_aa64mmfr0_el1
-    ubfx x3, x3, #4, #4 /* ASIDBits: 2, 16 of them */
+    ubfx x3, x3, #4, #4 /* ASIDBits: 2 means 16 bits */
     ubfx x3, x3, #1, #1
     bfi x2, x3, #36, #1 /* AS: a64_asids_of_16_bits() */
     msr tcr_el1, x2
@@ -136,7 +137,8 @@ a64_mmu_on:
     isb
     ret
 
-/* x21: CPU number. The stack of CPU n, less the 16 bytes that the entry code keeps. */
+/* x21: CPU number. Sets sp to the top of that CPU's stack, less the 16 bytes that the entry code
+ * keeps. */
 a64_set_stack:
     msr spsel, #1
     ldr x0, =a64_stacks
@@ -150,7 +152,7 @@ a64_set_stack:
 
 /*
  * a64_map_switch(l1): makes another table the kernel's, on CPU 0. The two differ in block sizes, so
- * the switch is made from the identity map, when nothing of the high half is in use.
+ * the switch is made from the identity map, while nothing of the high half is in use.
  */
     .global a64_map_switch
 a64_map_switch:

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Zeroes memory by DC ZVA, which clears a whole cache line (64 bytes on most CPUs) without reading
- * it. Normal memory only: on a device's it faults. Any context.
+ * it. Normal memory only: on device memory it faults. Any context.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/aspace.h"
 
 #define DCZID_PROHIBITED 16u
-#define LINES 8 /* a turn */
+#define LINES 8 /* per iteration */
 
 void arch_clear(void *at, size_t len)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Contexts of threads that are not running: made, changed, dropped and shown. Kernel lock held.
+ * Contexts of threads that are not running: creation, changes, release and display. Kernel lock
+ * held.
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
@@ -49,14 +50,14 @@ void arch_context_redirect(struct thread *t, uintptr_t func)
     ctx->sp &= ~15ul;
 }
 
-/* LibWord() is for CPUs without a TLS register: here the program writes TPIDR_EL0 itself. */
+/* LibWord() is for CPUs without a TLS register: on this one the program writes TPIDR_EL0 itself. */
 void arch_context_set_tls(struct thread *t, uintptr_t tls)
 {
     (void)t;
     (void)tls;
 }
 
-/* Devices are in memory. */
+/* There are no ports: devices are in memory. */
 void arch_context_allow_ports(struct thread *t)
 {
     (void)t;

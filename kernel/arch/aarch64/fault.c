@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Exceptions other than kernel calls and interrupts. In a program: the first use of FP, else a
+ * Exceptions other than kernel calls and interrupts. In a program: the first use of FP, otherwise a
  * fault, which is reported in words and ends the program. In the kernel: a register dump and a
- * panic. Proved by test/board (isolation).
+ * panic. Tested by test/board (isolation).
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
@@ -120,7 +120,7 @@ struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t f
     return kernel_fault(self, &fault);
 }
 
-/* SError: the bus refused an access late, most likely a driver's. The access can't be
+/* Handles an SError: the bus refused an access late, most likely a driver's. The access can't be
  * identified. */
 struct thread *a64_other_from_user(struct thread *self, uint64_t esr)
 {

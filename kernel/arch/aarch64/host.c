@@ -18,7 +18,8 @@
 
 #define HOST_PATH_MAX 256
 
-/* Host errno values that are meaningful here are the same low numbers; the rest becomes EIO. */
+/* Host errno values that are meaningful on Kymo have the same low numbers; the others become
+ * EIO. */
 static long host_host_error(void)
 {
     struct a64_semihost_result r = a64_semihost_call(SYS_ERRNO, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts of this CPU: acknowledged at the controller, each passed to its first part. Interrupts
- * masked; the lock may or may not be held (first parts take none).
+ * Interrupts of this CPU: acknowledged at the controller, then passed to their first parts.
+ * Interrupts masked; the lock may or may not be held (first parts take none).
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/assert.h"
@@ -21,8 +21,8 @@ void a64_irq_init(void)
 }
 
 /* Handles an FIQ (sample.c) that became the highest-priority one between this CPU's IRQ and its
- * acknowledgement: its FIQ will not be taken any more. The stack of such a sample ends at its first
- * frame. */
+ * acknowledgement: it will not be taken as an FIQ any more. The stack of such a sample ends at its
+ * first frame. */
 static __attribute__((noinline)) void sample_here(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     bool program = ip && !in_kernel;
@@ -56,7 +56,7 @@ static inline bool irq_serve(uintptr_t ip, bool in_kernel)
     return true;
 }
 
-/* No code here notes it: only D asks, and the controller knows. */
+/* No code records this state: only D needs it, and the controller has it. */
 bool arch_in_interrupt(void)
 {
     return a64_board_irq_taken();

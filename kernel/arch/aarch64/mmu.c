@@ -2,9 +2,9 @@
 /*
  * The kernel's own map: all RAM and the kernel's devices at KERNEL_VIRT + physical address. RAM is
  * mapped in 2 MB blocks, the range around the kernel's image in pages: text read-only, constants
- * read-only and not executable, the rest not executable, and holes below the stacks. A second
- * mapping of the text, KERNEL_TEXT_ALIAS above, is writable: for patching only. As far above, the
- * slots of instructions that probes have displaced in programs can be executed by programs. Boot,
+ * read-only and not executable, the rest not executable, and unmapped guards below the stacks. A
+ * second mapping of the text, KERNEL_TEXT_ALIAS above, is writable: for patching only. At the same
+ * distance programs can execute the slots of instructions that probes have displaced in them. Boot,
  * CPU 0; the map never changes afterwards.
  */
 #include "kernel/arch/aarch64/port.h"
@@ -24,9 +24,9 @@ extern char __kernel_start[], __text_end[], __rodata_end[],
 char a64_step_slots[A64_STEP_SLOTS_BYTES] __attribute__((aligned(PAGE_SIZE)));
 
 uint64_t a64_empty_ttbr0;
-static uintptr_t tables_end; /* physical; tables are allocated from behind the image */
+static uintptr_t tables_end; /* physical; tables are allocated after the image */
 
-/* Zeroed explicitly: the loader may have left anything behind the image. */
+/* Zeroed explicitly: the loader may have left anything after the image. */
 static uint64_t table_new(void)
 {
     uint64_t *table = arch_phys_to_virt(tables_end);

@@ -2,14 +2,15 @@
 /*
  * Offsets and sizes of structs that the assembler of this port uses. Compiled to assembler only:
  * scripts/board.mk makes the lines "->NAME value" the port's offsets.h (ARCH_OFFSETS_H), which the
- * .S files include. No code of the kernel. What they assume of the structs' order is asserted here.
+ * .S files include. Not linked into the kernel. The assembler's assumptions about the structs'
+ * order are asserted below.
  */
 #include "kernel/arch/aarch64/port.h"
 
 #define OFFSET(name, value) __asm__ volatile(".ascii \"->" #name " %c0\"" ::"i"(value))
 #define CONTEXT(member) offsetof(struct arch_context, member)
 
-/* Stored and loaded in pairs. */
+/* vectors.S stores and loads these in pairs. */
 _Static_assert(CONTEXT(sp) == CONTEXT(x[30]) + 8 && CONTEXT(kind) == CONTEXT(sp) + 8, "vectors.S");
 _Static_assert(CONTEXT(spsr) == CONTEXT(elr) + 8, "vectors.S");
 

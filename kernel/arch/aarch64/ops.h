@@ -41,8 +41,8 @@ struct arch_context {
 };
 
 struct arch_aspace {
-    uint64_t ttbr0; /* [I] level 1 table and ASID; 0: none. First member, also of struct process */
-    /* [k] where the search for free addresses begins, downwards: above is no room, or little */
+    uint64_t ttbr0; /* [I] level 1 table and ASID; 0: none. Must be first, also in struct process */
+    /* [k] the search for free addresses begins here, downwards: above there is little or no room */
     uintptr_t search_from;
 };
 
@@ -68,7 +68,7 @@ static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t le
     turns_fill(to, word, len);
 }
 
-/* All calls begin in kernel_call(). */
+/* Nothing has to be done: all calls begin in kernel_call(). */
 static inline void arch_calls_direct(bool on)
 {
     (void)on;
@@ -195,7 +195,8 @@ static inline void arch_switch_save(struct thread *prev)
     }
 }
 
-/* With the lock: prev's process may end as soon as it is released, and its tables are freed. */
+/* Called with the lock held: prev's process may end, and its tables may be freed, as soon as the
+ * lock is released. */
 static inline void arch_switch_space(struct thread *prev, struct thread *next)
 {
     (void)prev;
@@ -221,7 +222,7 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
     a64_space_switch(to ? to->ttbr0 : a64_empty_ttbr0);
 }
 
-/* In a register: computed once, though each use has to. */
+/* Puts the address in a register: computed once, where otherwise each use would have to. */
 static inline volatile uint32_t *arch_address(volatile uint32_t *word)
 {
     __asm__("" : "+r"(word));
@@ -251,7 +252,7 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
 }
 
 /* Order of regs: x0, x30, x1, x2 … (probe/calls.S). */
-/* Behind the slot's second instruction (kernel/arch/aarch64/probe/slot.c). */
+/* Just after the slot's second instruction (kernel/arch/aarch64/probe/slot.c). */
 static inline uintptr_t arch_probe_back(bool returns)
 {
     (void)returns;
@@ -268,7 +269,7 @@ static inline uintptr_t arch_probe_result(const uintptr_t *regs)
     return arch_probe_argument(regs, 0);
 }
 
-/* Nothing to do: every entry into this kernel ends in kernel_exit(). */
+/* Nothing has to be done: every entry into this kernel ends in kernel_exit(). */
 static inline void arch_request_exit(void)
 {
 }

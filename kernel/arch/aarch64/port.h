@@ -38,7 +38,7 @@ static inline bool a64_irq_masked(void)
     return a64_read_sysreg(daif) >> 7 & 1;
 }
 
-/* boot.S has set what the CPUs have. */
+/* boot.S has set this bit according to the CPUs' capability. */
 static inline bool a64_asids_of_16_bits(void)
 {
     return a64_read_sysreg(tcr_el1) >> 36 & 1;
@@ -46,7 +46,7 @@ static inline bool a64_asids_of_16_bits(void)
 
 /* ---- mmu.c, aspace.c --------------------------------------------------------------- */
 
-/* Builds the kernel's final map behind its image and switches to it. CPU 0, once. */
+/* Builds the kernel's final map after its image and switches to it. CPU 0, once. */
 void a64_map_kernel(void);
 bool a64_is_stack_guard(uintptr_t va);
 
@@ -59,25 +59,27 @@ struct a64_fatal_frame {
 struct thread *a64_irq_from_user(struct thread *self);
 struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t far);
 struct thread *a64_other_from_user(struct thread *self, uint64_t esr);
-/* step/step.c. The thread has executed BRK #number. Returns the thread to resume; NULL: no probe's.
- * The other: it has met another exception. */
+/* Implemented by step/step.c. The first is called when the thread has executed BRK #number: returns
+ * the thread to resume, or NULL if the BRK is not a probe's. The second is called for any other
+ * exception of a thread. */
 struct thread *a64_step_break(struct thread *self, unsigned number);
 void a64_step_faulted(struct thread *self);
 /* Returns the program's instruction at an address where `insn` was read. */
 uint32_t a64_step_insn(const struct thread *user, uintptr_t address, uint32_t insn);
-/* mmu.c: slots of displaced instructions, which programs execute at + KERNEL_TEXT_ALIAS. */
+/* Slots of displaced instructions (mmu.c), which programs execute at + KERNEL_TEXT_ALIAS. */
 extern char a64_step_slots[A64_STEP_SLOTS_BYTES];
-/* registers.c: fills registers in the order of abi/sys/panic.h, with esr and far 0. */
+/* Fills registers in the order of abi/sys/panic.h, with esr and far 0 (registers.c). */
 void a64_registers(uint64_t *registers, const struct a64_fatal_frame *frame, uint64_t pc,
                    uint64_t psr);
 void a64_fatal(const struct a64_fatal_frame *frame, unsigned vector) __attribute__((noreturn));
 void a64_fp_load(struct arch_context *ctx);
-/* sample.c. stack: the stack pointer at the FIQ's entry. */
+/* The FIQ's handlers (sample.c). stack: the stack pointer at the FIQ's entry. */
 struct thread *a64_fiq_from_user(struct thread *self);
 void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack);
-/* Of the FIQ of this number, taken from the controller. stack NULL: a program was interrupted. */
+/* Called for the FIQ of this number, after it was acknowledged at the controller. stack NULL: a
+ * program was interrupted. */
 void arch_sample_taken(unsigned irq, uintptr_t ip, uintptr_t lr, const uintptr_t *stack);
-/* count/count.c, none/count.c: the same of the counters' overflow, with `words` words of stack. */
+/* Likewise for the counters' overflow, with `words` words of stack: count/count.c, none/count.c. */
 void a64_count_taken(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words);
 void a64_count_cpu_init(void);  /* each CPU: all counters are off */
 void a64_sample_cpu_init(void); /* each CPU */

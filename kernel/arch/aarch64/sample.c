@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: the sampling interrupt, the physical timer's, as FIQ, and beside it the overflow of the
+ * AArch64: the sampling interrupt, which is the physical timer's, as FIQ, and the overflow of the
  * counters (count/). FIQ stays enabled where the kernel masks interrupts (vectors.S), so the
- * handler must leave all kernel state unchanged: it records (kernel_sample(), kernel_counted())
- * and raises a software interrupt, whose handler, intr_sample(), requests the kernel's exit. eret
+ * handler must leave all kernel state unchanged: it records (kernel_sample(), kernel_counted()) and
+ * raises a software interrupt, whose handler, intr_sample(), requests the kernel's exit. eret
  * clears the exclusive monitor, so an interrupted LDXR/STXR pair is retried. The handler calls
- * nothing that is patched while CPUs run. Proved by test/board/samples.py.
+ * nothing that is patched while CPUs run. Tested by test/board/samples.py.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/entry.h"
@@ -54,7 +54,7 @@ void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack)
     }
 }
 
-/* Passes the kernel's exit itself, so no further interrupt is needed. */
+/* The kernel's exit follows in any case, so no further interrupt is needed. */
 struct thread *a64_fiq_from_user(struct thread *self)
 {
     uint32_t token;

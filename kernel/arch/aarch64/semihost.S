@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * struct a64_semihost_result a64_semihost_call(op, block): the semihosting trap. x0: what the host
- * returned; x1: 1 if there is none, found out by the exception that the trap then is (vectors.S).
+ * struct a64_semihost_result a64_semihost_call(op, block): the semihosting trap. x0: the host's
+ * result; x1: 1 if there is no host, as shown by the exception that the trap then causes
+ * (vectors.S).
  */
     .text
     .global a64_semihost_call

@@ -13,7 +13,7 @@
 
 /* struct arch_context */
 #define CTX_X(n) (CTX_X0 + (n)*8)
-#define CTX_KIND_CALL 0 /* x2-x18 are older than the rest */
+#define CTX_KIND_CALL 0 /* x2-x18 are older than the other registers */
 #define CTX_KIND_FULL 1
 
 #define A64_MAX_CPUS 8

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From boot.S to the portable kernel, on each CPU; names and ELF kind of this port. Boot only. */
+/* The path from boot.S to the portable kernel, on each CPU; names and ELF kind of this port. Boot
+ * only. */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/coroutine.h"
 #include "kernel/arch/board.h"

@@ -7,7 +7,7 @@
  * it is replaced: they execute either the old or the new one. They execute the new one after their
  * next context synchronisation: every exception entry and return, each iteration of a lock spin,
  * each wake-up from idle. A cross-call makes each CPU do one of these: trace_port_sites_sync().
- * Proved by test/board, suites sites-multi and fbt-multi.
+ * Tested by test/board, suites sites-multi and fbt-multi.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/assert.h"
@@ -31,7 +31,7 @@ static bool is_kernel_text(uintptr_t from, uintptr_t to)
     return from >= (uintptr_t)__kernel_start && from <= to && to <= (uintptr_t)__text_end;
 }
 
-/* A program runs at other addresses than `start`. If the instruction cache is indexed by virtual
+/* A program runs at addresses other than `start`. If the instruction cache is indexed by virtual
  * address, all of it is invalidated. */
 void arch_text_sync(const void *start, size_t len)
 {

@@ -21,8 +21,8 @@ void arch_timer_set(uint64_t cycles)
     a64_isb();
 }
 
-/* The interrupt is level-triggered: it would be taken again before the kernel's exit has set the
- * next time, unless it is deasserted here. */
+/* The interrupt is level-triggered: unless it is deasserted by this function, it would be taken
+ * again before the kernel's exit has set the next time. */
 void a64_timer_quiet(void)
 {
     a64_write_sysreg(cntv_ctl_el0, CTL_ENABLE | CTL_IMASK);

@@ -11,7 +11,7 @@
 #define TRACE_PORT_CODE_HIGH 0xffffff80u
 
 #define TRACE_PORT_EXIT_WORK 8u
-/* Nothing to pend: the kernel checks exit_work when it leaves. */
+/* Nothing has to be pended: the kernel checks exit_work when it leaves. */
 #define TRACE_PORT_REQUEST_EXIT(cpu) \
     ((void)__atomic_fetch_or(&(cpu)->exit_work, TRACE_PORT_EXIT_WORK, __ATOMIC_RELAXED))
 
@@ -22,8 +22,8 @@ static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(vo
     return cpu;
 }
 
-/* Nothing to do: at EL1 interrupts are masked from the first instruction to the last (boot.S masks
- * all, an exception masks, nothing unmasks). arch_irq_save() relies on that too. */
+/* Nothing has to be done: at EL1 interrupts are masked from the first instruction to the last
+ * (boot.S masks all, an exception masks, nothing unmasks). arch_irq_save() relies on that, too. */
 static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
 {
     return 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every way into the kernel and the one way out. Interrupts are masked from entry to resume; FIQ,
+ * Every entry into the kernel and the one exit. Interrupts are masked from entry to resume; FIQ,
  * which is the sampling interrupt (sample.c), only while the registers of an exception are in use:
  * from entry until they are saved, and from where ELR is loaded until eret.
  *
  * While a program runs, SP_EL1 is the top of this CPU's stack less 16 bytes, and [sp] is the
- * running thread. A kernel call saves only what the caller may expect to find again: x19-x30,
- * sp, pc and flags; x0 and x1 come back as value and errno. Everything else that interrupts a
- * program saves all registers. The way out loads them all.
+ * running thread. A kernel call saves only the registers that it must preserve for the caller:
+ * x19-x30, sp, pc and flags; x0 and x1 return value and errno. Everything else that interrupts a
+ * program saves all registers. The exit loads them all.
  *
  * eret clears the local exclusive monitor (Arm DDI 0487, B2.9): a program's ldxr is never paired
  * with a stxr after the kernel, or another thread, has run in between. No clrex is needed.
@@ -17,7 +17,7 @@
 
     .section .text.vectors, "ax", %progbits
 
-/* EL1's own exceptions: never returned from, but for the probe of a missing debugger. */
+/* EL1's own exceptions: they never return, except for the probe for a missing debugger. */
     .macro from_el1 kind
     .balign 128
     msr tpidrro_el0, x0
@@ -53,7 +53,8 @@ a64_vectors:
     cmp x17, x16
     ldr x16, [sp]
     b.ne a64_entry_fault
-    /* x16: thread. The arguments first, beyond the reach of stp from x16. */
+    /* x16: thread. The arguments are stored first, because they are beyond the reach of stp from
+     * x16. */
     add x17, x16, #THREAD_ARGS
     stp x0, x1, [x17]
     stp x2, x3, [x17, #16]
@@ -78,7 +79,7 @@ a64_vectors:
     from_el0_full a64_entry_irq
     from_el0_full a64_entry_fiq
     from_el0_full a64_entry_other /* SError */
-    .rept 4 /* AArch32 programs: cannot be */
+    .rept 4 /* AArch32 programs: impossible */
     from_el0_full a64_entry_other
     .endr
     .balign 128
@@ -119,7 +120,7 @@ a64_entry_irq:
 
 a64_entry_fiq:
     save_full
-    bl a64_fiq_from_user /* with FIQ masked until it has been taken from the controller */
+    bl a64_fiq_from_user /* FIQ stays masked until it has been acknowledged at the controller */
     b a64_resume
 
 a64_entry_fault:
@@ -138,8 +139,8 @@ a64_entry_other:
     /* falls through */
 
 /*
- * x0: the thread to run; its address space is set. After a kernel call x2-x18 are what they were
- * when the thread was last interrupted: its own, so nothing of the kernel's leaks.
+ * x0: the thread to run; its address space is set. After a kernel call x2-x18 have the values of
+ * the thread's previous interruption: its own, so nothing of the kernel's leaks.
  */
     .global a64_resume
 a64_resume:
@@ -160,7 +161,8 @@ a64_resume:
     ldp x24, x25, [x0, #CTX_X(24)]
     ldp x26, x27, [x0, #CTX_X(26)]
     ldp x28, x29, [x0, #CTX_X(28)]
-    msr daifset, #DAIF_F /* as late as can be: a sample that waits here is taken for a program's */
+    /* as late as possible: a sample that waits here is attributed to the program */
+    msr daifset, #DAIF_F
     ldr x1, [x0, #CTX_ELR]
     msr elr_el1, x1
     ldr x1, [x0, #CTX_SPSR]
@@ -169,8 +171,9 @@ a64_resume:
     eret
 
 /*
- * FIQ in the kernel, wherever it is; its stack pointer is A64_FIQ_FRAME lower by now. All that a C
- * function may change is saved, and ELR and SPSR, which the exception has changed already.
+ * An FIQ in the kernel, at any point; its stack pointer is already A64_FIQ_FRAME lower. Saves all
+ * registers that a C function may change, and ELR and SPSR, which the exception has already
+ * changed.
  */
 a64_fiq_in_kernel:
     stp x0, x1, [sp]
@@ -205,10 +208,10 @@ a64_fiq_in_kernel:
     eret
 
 /*
- * An exception of the kernel itself. x0: which vector; the old x0 is in TPIDRRO_EL0, and SP_EL0 is
- * free, because the program's is saved. The stack may be what failed: the report runs on another.
- * One such exception is expected: the semihosting trap where no debugger or emulator takes it; it
- * goes on at a64_semihost_absent.
+ * An exception of the kernel itself. x0: the vector; the old x0 is in TPIDRRO_EL0, and SP_EL0 is
+ * free, because the program's is saved. The stack itself may have failed, so the report runs on
+ * another. One such exception is expected: the semihosting trap where no debugger or emulator takes
+ * it; it continues at a64_semihost_absent.
  */
 a64_el1_exception:
     msr sp_el0, x1
@@ -259,8 +262,8 @@ a64_el1_exception:
     mov x0, sp
     bl a64_fatal
 
-/* kernel_panic(format, ...): all registers as they were, for arch_panic_registers(). Two CPUs may
- * panic at once: each has its place. */
+/* kernel_panic(format, ...): saves all registers unchanged, for arch_panic_registers(). Two CPUs
+ * may panic at once: each has a record of its own. */
     .global kernel_panic
     .type kernel_panic, %function
 kernel_panic:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the CPU-specific part of kernel/observe/unwind.c: the frame a thread starts from, what a
- * return address is, how an exception returns. Any context, interrupts masked.
+ * ARMv7-M: the CPU-specific part of kernel/observe/unwind.c: a thread's first frame, the test for a
+ * return address, the return of an exception. Any context, interrupts masked.
  *
- * Also the backtrace of a thread whose frame the CPU could not store because its stack has
+ * Also makes the backtrace of a thread whose frame the CPU could not store because its stack has
  * overflowed: scans the stack for words that look like return addresses. Kernel lock held.
  */
 #include "kernel/arch/armv7m/private.h"
@@ -37,8 +37,8 @@ static bool in_interrupt(const struct thread *t)
            (exception >= IPSR_FIRST_INTERRUPT || exception == IPSR_NMI);
 }
 
-/* The interrupt hit either the thread, or a kernel entry that has not saved it yet and whose return
- * still leads to the thread, or else the kernel after it saved the thread. */
+/* The interrupt hit the thread; or a kernel entry that has not saved the thread yet and will return
+ * to it; or the kernel after it had saved the thread. */
 enum armv7m_frame armv7m_frame_of(const struct thread *t, struct unwind_frame *f)
 {
     if (!in_interrupt(t)) {
@@ -111,7 +111,7 @@ bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
     return true;
 }
 
-/* Reads two halfwords of code. Kernel code may lie in the first KB, which D may not access. */
+/* Reads two halfwords of code. Kernel code may be in the first KB, which D may not access. */
 static bool read_code(uint16_t code[2], uintptr_t at, const struct thread *user)
 {
     if (user) {

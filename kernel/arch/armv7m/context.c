@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: creates and reads the contexts of threads that are not running. Kernel lock held, but
+ * ARMv7-M: creates and reads the contexts of threads that are not running. Kernel lock held, except
  * for arch_context_registers(). The frame is user memory: every access goes through
  * kernel_user_ptr(), and its contents are used for reports only.
  */
@@ -10,7 +10,8 @@
 #include "kernel/arch/entry.h"
 #include "kernel/arch/panic.h"
 
-/* Returns the thread's frame if it lies in memory of its process with these rights, else NULL. */
+/* Returns the thread's frame if it is in memory of its process with these rights, otherwise
+ * NULL. */
 static struct frame *stacked_at(const struct thread *t, uint32_t psp, unsigned prot)
 {
     if ((psp & 3) != 0) {
@@ -24,7 +25,7 @@ static struct frame *context_frame(const struct thread *t, unsigned prot)
     return stacked_at(t, context_of(t)->psp, prot);
 }
 
-/* Returns the stack pointer before the exception. f: the frame at psp, NULL: there is none. */
+/* Returns the stack pointer before the exception. f: the frame at psp, or NULL if there is none. */
 static uintptr_t sp_before(uint32_t psp, uint32_t exc_return, const struct frame *f)
 {
     if (!f) {
@@ -72,8 +73,8 @@ void arch_context_init_kernel(struct thread *t)
     };
 }
 
-/* The thread continues on its own stack, below its current frame. Without a frame it dies when it
- * resumes. */
+/* The thread continues on its own stack, below its current frame. Without a frame its process ends
+ * when it resumes. */
 void arch_context_redirect(struct thread *t, uintptr_t func)
 {
     kernel_assert(kernel_holds_lock());
@@ -91,7 +92,7 @@ void arch_context_redirect(struct thread *t, uintptr_t func)
     }
 }
 
-/* Devices are in memory. */
+/* There are no ports: devices are in memory. */
 void arch_context_allow_ports(struct thread *t)
 {
     (void)t;
@@ -110,8 +111,8 @@ uintptr_t arch_context_sp(const struct thread *t)
     return sp_before(ctx->psp, ctx->exc_return, context_frame(t, KYMO_PROT_READ));
 }
 
-/* The frame's registers are lost if the stack is no memory of the process; the others are not saved
- * yet if an interrupt has hit the thread. */
+/* The frame's registers are lost if the stack is not memory of the process; the others are not
+ * saved yet if an interrupt has hit the thread. */
 uintptr_t arch_context_registers(const struct thread *t, uintptr_t *registers)
 {
     const struct arch_context *ctx = context_of(t);

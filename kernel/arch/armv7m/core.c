@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the one CPU, its name, and reset. Requests of kernel/arch/cpu.h that concern several
- * CPUs are refused or do nothing.
+ * ARMv7-M: the one CPU, its name, and reset. Functions of kernel/arch/cpu.h that concern several
+ * CPUs fail or do nothing.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -55,7 +55,8 @@ const char *arch_cpu_name(void)
     }
 }
 
-/* Nothing to do: no board of this port enables a data cache; there is only the write buffer. */
+/* Nothing has to be done: no board of this port enables a data cache; there is only the write
+ * buffer. */
 void arch_cache_clean(const void *start, size_t len)
 {
     (void)start;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ARMv7-M: switches between the kernel's stack and that of a long call (kernel/arch/coroutine.h).
- * Handler mode, so the stack pointer is MSP: an interrupt that comes meanwhile uses the stack that
- * it finds. An exception is left only on the kernel's own stack.
+ * Handler mode, so the stack pointer is MSP: an interrupt meanwhile uses the current stack. An
+ * exception returns only on the kernel's own stack.
  */
     .syntax unified
     .thumb
@@ -20,8 +20,8 @@ arch_coroutine_switch:
     pop     {r4-r11, pc}
     .size   arch_coroutine_switch, . - arch_coroutine_switch
 
-    /* Two words of zero keep the stack aligned to 8 bytes; below them what the first switch pops:
-     * r4 = entry(), r5-r11 = 0, and the return address. */
+    /* Two words of zero keep the stack aligned to 8 bytes; below them are the words that the first
+     * switch pops: r4 = entry(), r5-r11 = 0, and the return address. */
     .section .text.arch_coroutine_begin, "ax", %progbits
     .balign 4
     .global arch_coroutine_begin
@@ -42,7 +42,7 @@ arch_coroutine_begin:
     .ltorg
     .size   arch_coroutine_begin, . - arch_coroutine_begin
 
-    /* entry() has no caller: a list of calls ends at it, for 0 is no return address. */
+    /* entry() has no caller: a backtrace ends at it, because 0 is not a return address. */
     .section .text.coroutine_enter, "ax", %progbits
     .balign 4
     .type   coroutine_enter, %function

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: which ELF files are accepted, and how their relocations apply when text and data are
- * moved by different distances. Only words with an absolute address change. References inside the
- * text stay as they are; a file that would need more is refused at spawn.
+ * ARMv7-M: the accepted ELF files, and the effect of their relocations when text and data are moved
+ * by different distances. Only words with an absolute address change. References inside the text
+ * stay as they are; a file that would need more is refused at spawn.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/elf.h"

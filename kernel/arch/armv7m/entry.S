@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: every way into the kernel and the one way out.
+ * ARMv7-M: every entry into the kernel and the one exit.
  *
  * SVC (kernel calls) and PendSV (kernel exit after interrupts) have the lowest priority, faults are
- * one above, interrupts above those: so the kernel is not re-entered, and interrupts stay open in
- * it. The kernel stack is empty whenever a thread runs. Offsets: offsets.c. Proved by
+ * one above, interrupts above those: so the kernel is not re-entered, and interrupts stay enabled
+ * in it. The kernel stack is empty whenever a thread runs. Offsets: offsets.c. Tested by
  * test/board/armv7m; counted by `make bench`.
  */
 #include ARCH_OFFSETS_H
@@ -13,7 +13,8 @@
     .syntax unified
     .thumb
 
-/* An instruction that may fault, and where the fault handler makes the kernel go on. */
+/* An instruction that may fault, and the address at which the fault handler then continues the
+ * kernel. */
 .macro fixup insn, target
     .pushsection fixups, "a", %progbits
     .balign 4
@@ -21,7 +22,7 @@
     .popsection
 .endm
 
-/* Saves the running thread; leaves r12 behind its context and r2 = its stack pointer. */
+/* Saves the running thread; leaves r12 after its context and r2 = its stack pointer. */
 .macro save_thread kind
     ldr     r12, =armv7m_port
     movs    r1, #\kind
@@ -39,7 +40,8 @@
 \name:
 .endm
 
-/* A kernel call: number in r12, arguments in r0-r5, all but r4 and r5 taken from the frame. */
+/* A kernel call: number in r12, arguments in r0-r5, of which all but r4 and r5 are taken from the
+ * frame. */
 entry armv7m_svc
     save_thread CTX_KIND_CALL
 svc_arguments:
@@ -50,7 +52,8 @@ svc_arguments:
     bl      kernel_call
     /* falls into armv7m_resume */
 
-/* r0: the thread to resume. Its frame is its own memory: written with its own rights. */
+/* r0: the thread to resume. Its frame is its own memory, so it is written with the thread's own
+ * rights. */
     .global armv7m_resume
     .type   armv7m_resume, %function
     .thumb_func
@@ -68,13 +71,13 @@ result_error:
     ldmia   r0, {r4-r11, lr}
     bx      lr
 
-    /* The thread at r0 - (CTX_SAVED + 8) has no usable frame: its process dies. */
+    /* The thread at r0 - (CTX_SAVED + 8) has no usable frame: its process ends. */
 bad_frame:
     subs    r0, #CTX_SAVED + 8
     bl      armv7m_bad_frame
     b       armv7m_resume
 
-    /* The frame was stacked to something that can't be read back. */
+    /* The frame was stacked to memory that can't be read back. */
 bad_arguments:
     sub     r0, r12, #CTX_BYTES
     bl      armv7m_bad_frame
@@ -90,7 +93,7 @@ entry armv7m_pendsv
     bl      kernel_exit
     b       armv7m_resume
 
-/* Memory, bus and usage faults; and boot, which pends one to get here. */
+/* Memory, bus and usage faults; and boot, which pends one to enter the kernel. */
 entry armv7m_fault
     tst     lr, #EXC_RETURN_TO_THREAD
     beq     armv7m_fault_in_kernel
@@ -99,7 +102,7 @@ entry armv7m_fault
     bl      armv7m_thread_fault
     b       armv7m_resume
 
-/* Also what the CPU makes of a fault that it can't take, and of a breakpoint without a debugger. */
+/* HardFault, also for a fault that the CPU can't take, and for a breakpoint without a debugger. */
 entry armv7m_hardfault
     tst     lr, #EXC_RETURN_TO_THREAD
     beq     armv7m_fault_in_kernel
@@ -124,7 +127,7 @@ stack_overflow:
     bl      armv7m_stack_overflow
     .ltorg
 
-/* armv7m_watchdog(frame, r4-r11, of a thread): nothing comes back from there. */
+/* armv7m_watchdog(frame, r4-r11, of a thread): never returns. */
 entry armv7m_nmi
     ands    r2, lr, #EXC_RETURN_TO_THREAD
     ite     eq
@@ -134,7 +137,7 @@ entry armv7m_nmi
     add     r1, sp, #4
     bl      armv7m_watchdog
 
-/* kernel_panic(format, ...): all registers as they were, for arch_panic_registers(). */
+/* kernel_panic(format, ...): saves all registers unchanged, for arch_panic_registers(). */
 entry kernel_panic
     ldr     r12, =armv7m_panicked
     stmia   r12!, {r0-r11}
@@ -175,13 +178,13 @@ entry armv7m_irq
 entry armv7m_systick
     interrupt armv7m_systick_entered
 
-/* What the sampling interrupt raises: sample.c. */
+/* The interrupt that the sampling interrupt raises: sample.c. */
 entry armv7m_sampled_irq
     interrupt intr_sample
 
 /*
- * The sampling interrupt: arch_sample_taken(ip, stack, EXC_RETURN), from above all masks. stack: of
- * the kernel, above the frame's eight words; NULL: a thread was interrupted. Its pc is 0 if its
+ * The sampling interrupt: arch_sample_taken(ip, stack, EXC_RETURN), not blocked by any mask. stack:
+ * the kernel's, above the frame's eight words; NULL: a thread was interrupted. Its pc is 0 if its
  * stack can't be read.
  */
 entry armv7m_sample
@@ -201,7 +204,7 @@ entry armv7m_sample
 
 /*
  * int armv7m_fp_save(uint32_t fp[16]): s16-s31. The first FP instruction in the kernel also stores
- * s0-s15 in the thread's frame (lazy stacking): that may fault. Returns 1 if it did.
+ * s0-s15 in the thread's frame (lazy stacking): this may fault. Returns 1 if it did.
  */
     .fpu fpv4-sp-d16
 entry armv7m_fp_save
@@ -219,7 +222,8 @@ entry armv7m_fp_load
     vldmia  r0, {s16-s31}
     bx      lr
 
-/* void armv7m_fp_clear(const uint32_t zeros[32]): nothing of one process is left for the next. */
+/* void armv7m_fp_clear(const uint32_t zeros[32]): so that one process's values don't leak to the
+ * next. */
 entry armv7m_fp_clear
     vldmia  r0, {s0-s31}
     bx      lr
@@ -235,7 +239,7 @@ no_host:
     bx      lr
     fixup   semihosting, no_host
 
-/* Reset: memory as C expects it, then C. */
+/* Reset: sets up memory for C, then calls C. */
 entry _start
     cpsid   i
     ldr     r0, =__data_start
@@ -263,7 +267,7 @@ armv7m_vectors:
     .word   kernel_stack_top, _start, armv7m_nmi, armv7m_hardfault
     .word   armv7m_fault, armv7m_fault, armv7m_fault, 0, 0, 0, 0
     .word   armv7m_svc, armv7m_hardfault, 0, armv7m_pendsv, armv7m_systick
-    .set    line, 0 /* of the board; two are the sampling interrupt's */
+    .set    line, 0 /* lines of the board; two are the sampling interrupt's */
     .rept   CONFIG_IRQ_LINES
     .if     line == CONFIG_SAMPLE_IRQ
     .word   armv7m_sample

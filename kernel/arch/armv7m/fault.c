@@ -6,7 +6,8 @@
  *
  * A fault that the CPU could not take as such (a breakpoint without a debugger) is taken as
  * HardFault, above every interrupt. HardFault only pends a memory fault, so that the kernel runs at
- * that fault's level, unless a program has executed what a trap had displaced (step/step.c).
+ * that fault's level, unless a program has executed an instruction that a trap had displaced
+ * (step/step.c).
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -31,7 +32,8 @@ extern const struct fixup __fixups_start[], __fixups_end[];
     (CFSR_DACCVIOL | CFSR_MMARVALID | CFSR_PRECISERR | CFSR_BFARVALID | CFSR_MLSPERR | \
      CFSR_LSPERR | CFSR_UNALIGNED)
 
-/* Reads and clears the fault registers, and clears whatever else the same instruction pended. */
+/* Reads and clears the fault registers, and clears any other exception that the same instruction
+ * pended. */
 static uint32_t take_status(void)
 {
     uint32_t status = CFSR;
@@ -68,7 +70,7 @@ struct reason {
     const char *what;
 };
 
-/* In order of importance: the first bit set decides. NULL: "read from" or "write to". */
+/* Reasons by importance: the first bit set decides. NULL: "read from" or "write to". */
 static const struct reason reasons[] = {
     {CFSR_MSTKERR | CFSR_STKERR, KYMO_SIGSEGV, "stack pointer at"},
     {CFSR_MUNSTKERR | CFSR_UNSTKERR, KYMO_SIGSEGV, "stack pointer at"},
@@ -108,7 +110,7 @@ static uintptr_t fault_address(uint32_t status, const struct arch_context *ctx, 
     return (status & CFSR_BFARVALID) ? bfar : ip;
 }
 
-/* Called by armv7m_fault; returns the thread to resume. */
+/* Called by armv7m_fault. Returns the thread to resume. */
 struct thread *armv7m_thread_fault(struct thread *self)
 {
     uint32_t mmfar = MMFAR, bfar = BFAR;
@@ -153,8 +155,8 @@ void armv7m_thread_hardfault(void)
 
 /*
  * The stack pointer is below the stack, at sp, so the CPU could not store the frame: of the
- * interrupted function's registers only r4-r11 are known. For its pc stands the innermost return
- * address on the stack.
+ * interrupted function's registers only r4-r11 are known. The innermost return address on the stack
+ * is reported as its pc.
  */
 void armv7m_stack_overflow(uintptr_t sp, const uint32_t *r4_r11)
 {

@@ -83,7 +83,7 @@ long arch_host_time(void)
     return seconds == NOT_HERE ? -ENOSYS : (long)(uint32_t)seconds;
 }
 
-/* A board without a host can only stop. */
+/* A board without a host can only stop the CPU. */
 void arch_shutdown(int status)
 {
     uint32_t block[2] = {ADP_STOPPED_APPLICATION_EXIT, (uint32_t)status};

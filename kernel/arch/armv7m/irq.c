@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the NVIC's lines, and waiting for them. Any context unless kernel/arch/irq.h says
+ * ARMv7-M: the NVIC's lines, and waiting for interrupts. Any context unless kernel/arch/irq.h says
  * otherwise. All lines have one priority, above the kernel's, so their first parts do not nest.
  */
 #include "kernel/arch/armv7m/private.h"
@@ -9,12 +9,12 @@
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 
-/* A bit a line, a word for each 32 of them: the lines that are level-triggered. */
+/* The level-triggered lines: one bit per line, one word for each 32 of them. */
 static const uint32_t irq_level[] = {CONFIG_IRQ_LEVEL};
 _Static_assert(sizeof(irq_level) / sizeof(*irq_level) == (CONFIG_IRQ_LINES + 31) / 32,
                "CONFIG_IRQ_LEVEL has a word for each 32 lines of CONFIG_IRQ_LINES");
 
-/* A function probe is an exception of its own: IPSR has that one's number. */
+/* A function probe is an exception of its own: then IPSR has that exception's number. */
 bool arch_in_interrupt(void)
 {
     uint32_t active = SHCSR & SHCSR_SYSTICKACT;
@@ -52,7 +52,7 @@ void arch_irq_unmask(unsigned irq)
 
 /*
  * wfi only waits; interrupts are taken when they are unmasked at the end, so none is taken between
- * the check for work and the wait. The caller then does the work they queued.
+ * the check for work and the wait. The caller then does the work that they queued.
  */
 void arch_wait_for_interrupt(struct cpu *cpu)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copies and fills memory: what arch_copy_turns() and arch_fill_turns() are here. LDM and STM move
+ * Copies and fills memory: this port's arch_copy_turns() and arch_fill_turns(). LDM and STM move
  * eight words each; the compiler would move four. An interrupt does not wait for their end: the CPU
- * leaves them and continues or repeats them later. Tested by test/board/programs/t_align.c, with
+ * abandons them and continues or repeats them later. Tested by test/board/programs/t_align.c, with
  * messages of all lengths and alignments.
  */
 #include "kernel/arch/cpu.h"

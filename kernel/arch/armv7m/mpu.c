@@ -7,8 +7,8 @@
  * eighths. Both rights fields give the kernel write access, because it loads text and fills
  * read-only buffers.
  *
- * The last region is the kernel stack's guard, without access for anyone, until a process needs it
- * as its eighth: while that one runs, kernel_stack_check() stands in for the guard (systick.c).
+ * The last region is the kernel stack's guard, which allows no access, until a process needs it as
+ * its eighth region: while that process runs, kernel_stack_check() replaces the guard (systick.c).
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -48,7 +48,7 @@ static void region_clear(struct arch_aspace *as, unsigned i)
     as->region[i].rasr = guard ? GUARD_RASR : 0;
 }
 
-/* Returns the smallest region that holds len bytes, as a power of two; 0: none. */
+/* Returns the size of the smallest region that holds len bytes, as a power of two, or 0. */
 static unsigned region_log2(size_t len)
 {
     unsigned log2 = 5;
@@ -160,7 +160,7 @@ void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
     mpu_reload(as);
 }
 
-/* Nothing to do: mapping and unmapping load at once. */
+/* Nothing has to be done: mapping and unmapping load at once. */
 void arch_aspace_refresh(struct process *proc)
 {
     (void)proc;
@@ -185,7 +185,7 @@ void arch_clear(void *at, size_t len)
     __builtin_memset(at, 0, len);
 }
 
-/* Data and instructions share one memory here; only the pipeline's prefetched instructions are
+/* Data and instructions share one memory: only the pipeline's prefetched instructions are
  * dropped. */
 void arch_text_sync(const void *start, size_t len)
 {

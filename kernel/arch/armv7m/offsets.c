@@ -2,14 +2,16 @@
 /*
  * Offsets and sizes of structs that the assembler of this port uses. Compiled to assembler only:
  * scripts/board.mk makes the lines "->NAME value" the port's offsets.h (ARCH_OFFSETS_H), which the
- * .S files include. No code of the kernel. What they assume of the structs' order is asserted here.
+ * .S files include. Not linked into the kernel. The assembler's assumptions about the structs'
+ * order are asserted below.
  */
 #include "kernel/arch/armv7m/private.h"
 
 #define OFFSET(name, value) __asm__ volatile(".ascii \"->" #name " %c0\"" ::"i"(value))
 #define CONTEXT(member) offsetof(struct arch_context, member)
 
-/* CTX_RESULT: result and error, then what the entry saves: kind, psp, r4-r11, exc_return. */
+/* CTX_RESULT: result and error, followed by the words that the entry saves: kind, psp, r4-r11,
+ * exc_return. */
 _Static_assert(CONTEXT(error) == CONTEXT(result) + 4 && CONTEXT(kind) == CONTEXT(error) + 4,
                "entry.S");
 _Static_assert(CONTEXT(psp) == CONTEXT(kind) + 4 && CONTEXT(r4_r11) == CONTEXT(psp) + 4 &&

@@ -4,8 +4,8 @@
  * kernel/arch/cpu.h only.
  *
  * A thread that is not running has r0-r3, r12, lr, pc and xPSR in the exception frame on its own
- * stack, and the rest here. The frame is the thread's own memory, so the kernel never trusts it.
- * The kernel keeps EXC_RETURN, which selects the return to user level.
+ * stack, and the other registers in struct arch_context. The frame is the thread's own memory, so
+ * the kernel never trusts it. The kernel keeps EXC_RETURN, which selects the return to user level.
  */
 #ifndef ARMV7M_OPS_H
 #define ARMV7M_OPS_H
@@ -51,7 +51,7 @@ struct arch_aspace {
 /* State of the CPU, kernel/arch/armv7m/switch.c. */
 struct armv7m_port {
     uint32_t *saved;            /* [c] &context.kind of the running thread; NULL: idle */
-    struct arch_aspace *loaded; /* [c] loaded in the MPU */
+    struct arch_aspace *loaded; /* [c] the one that is loaded in the MPU */
     uint32_t idle;              /* [c] 1: waiting for an interrupt */
     uint32_t clock_half; /* [c] written by SysTick's handler: half wraps of the trace clock */
 };
@@ -79,7 +79,7 @@ static inline struct cpu *arch_cpu(void)
     return &armv7m_cpu;
 }
 
-/* memory.c */
+/* The copy loops: memory.c. */
 void armv7m_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len);
 void armv7m_fill_turns(uint8_t *to, uint32_t word, size_t len);
 
@@ -94,7 +94,7 @@ static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t le
     armv7m_fill_turns(to, word, len);
 }
 
-/* All calls begin in kernel_call(). */
+/* Nothing has to be done: all calls begin in kernel_call(). */
 static inline void arch_calls_direct(bool on)
 {
     (void)on;
@@ -194,7 +194,7 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
     }
 }
 
-/* One CPU: the lock is nothing to be short of. */
+/* There is one CPU, so the lock needn't be released early. */
 static inline void arch_switch_save(struct thread *prev)
 {
     (void)prev;
@@ -210,7 +210,7 @@ static inline void arch_switch_load(struct thread *next)
     (void)next;
 }
 
-/* There is no lock: never called. */
+/* There is no lock, so this is never called. */
 static inline volatile uint32_t *arch_address(volatile uint32_t *word)
 {
     return word;
@@ -229,7 +229,8 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
     ctx->error = (uint32_t)error;
 }
 
-/* NVIC_ICER. Avoids the word's index where there is only one word: every interrupt runs this. */
+/* Writes NVIC_ICER. Avoids the word's index where there is only one word, because every interrupt
+ * runs this. */
 static inline void arch_irq_mask(unsigned irq)
 {
     unsigned word = CONFIG_IRQ_LINES > 32 ? irq / 32 : 0;
@@ -240,7 +241,7 @@ static inline void arch_irq_mask(unsigned irq)
 
 /* Order of regs: r1, r2, r3, r12, return address, r0, lr, then the caller's stack
  * (probe/calls.S). */
-/* Behind PUSH and BL, in Thumb state; before a return there may be other instructions
+/* Just after PUSH and BL, in Thumb state; before a return there may be other instructions
  * (kernel/arch/armv7m/probe/slot.c). */
 static inline uintptr_t arch_probe_back(bool returns)
 {

@@ -2,14 +2,14 @@
 /*
  * ARMv7-M: fault-safe reads for D: the kernel's own memory by its bounds, a program's by its
  * process's map, nothing else (no device, no vector table, no memory of other processes), so
- * nothing faults. Any context, interrupts masked. Proved by test/board (suites d, faults).
+ * nothing faults. Any context, interrupts masked. Tested by test/board (suites d, faults).
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/stack.h"
 
-#define VECTORS_BYTES 0x400 /* toxic like address 0: refused */
+#define VECTORS_BYTES 0x400 /* refused, like address 0, because accesses to it are bugs */
 
 extern const char __kernel_start[], __rodata_end[], __data_at[], __kernel_end[];
 

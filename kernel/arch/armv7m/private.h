@@ -27,7 +27,8 @@ static inline struct arch_context *context_of(const struct thread *t)
     return (struct arch_context *)(uintptr_t)t;
 }
 
-/* For assertions: true if interrupts are masked, or one is being served: they don't nest. */
+/* For assertions: returns whether interrupts are masked, or one is being served: they don't
+ * nest. */
 static inline bool armv7m_irq_masked(void)
 {
     uint32_t primask, basepri, ipsr;
@@ -43,10 +44,11 @@ static inline uint32_t armv7m_process_sp(void)
     return psp;
 }
 
-/* backtrace.c: where a thread's registers are. */
+/* The location of a thread's registers, for backtrace.c. */
 enum armv7m_frame {
-    ARMV7M_FRAME_SAVED,   /* in its context */
-    ARMV7M_FRAME_STACKED, /* the context is older: in the frame at PSP, f->lr is EXC_RETURN */
+    ARMV7M_FRAME_SAVED, /* in its context */
+    /* the context is older: they are in the frame at PSP, f->lr is EXC_RETURN */
+    ARMV7M_FRAME_STACKED,
     ARMV7M_FRAME_UNKNOWN
 };
 enum armv7m_frame armv7m_frame_of(const struct thread *t, struct unwind_frame *f);
@@ -54,31 +56,32 @@ enum armv7m_frame armv7m_frame_of(const struct thread *t, struct unwind_frame *f
 /* An address space that maps nothing. */
 extern struct arch_aspace armv7m_no_memory;
 
-/* registers.c: the registers of the context that an exception interrupted; frame: the stacked
- * frame, or NULL. */
+/* Returns the registers of the context that an exception interrupted (registers.c). frame: the
+ * stacked frame, or NULL. */
 void armv7m_exception_registers(uint64_t *registers, const struct frame *frame,
                                 const uint32_t *r4_r11);
 
-/* entry.S: the kernel stack, upwards of its guard. */
+/* The kernel stack, starting with its guard, in ascending order (entry.S). */
 extern const char kernel_stack_guard[], kernel_stack_low[], kernel_stack_top[];
-/* core.c: the stack of long calls. */
+/* The stack of long calls (core.c). */
 extern char armv7m_long_stack[LONG_STACK];
 
-/* NULL: registers of the boot code are discarded */
+/* self NULL: the registers of the boot code are discarded. */
 struct thread *armv7m_boot(struct thread *self);
 void armv7m_mpu_init(void);
 void armv7m_systick_init(void);
 void armv7m_sample_init(void);
-/* sample.c, from entry.S. */
+/* Called by entry.S; in sample.c. */
 void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return);
 int armv7m_fp_save(uint32_t fp[16]); /* returns 1 if the lazy frame could not be written */
 void armv7m_fp_load(const uint32_t fp[16]);
 void armv7m_fp_clear(const uint32_t zeros[32]);
 
-/* step/, or none/: a thread has faulted. Returns the thread to resume; NULL: it met no trap of
- * kernel/arch/step.h. */
+/* Called when a thread has faulted (step/, or none/). Returns the thread to resume, or NULL if it
+ * hit no trap of kernel/arch/step.h. */
 struct thread *armv7m_step_break(struct thread *self, uint32_t status);
-/* A HardFault of a thread: true if it has executed what a trap had displaced. */
+/* Called for a HardFault of a thread: returns whether it has executed an instruction that a trap
+ * had displaced. */
 bool armv7m_step_left(void);
 /* Replaces a trap that was read at this address of the thread's program. */
 void armv7m_step_half(const struct thread *user, uintptr_t at, uint16_t *half);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: registers for a panic, in the order of abi/sys/panic.h; and the NMI, which is the
- * watchdog's: the watchdog was not armed again in time, so the kernel or the process that arms it
- * hangs. Any context.
+ * ARMv7-M: registers for a panic, in the order of abi/sys/panic.h; and the NMI, which the watchdog
+ * raises: it was not armed again in time, so the kernel or the process that arms it hangs. Any
+ * context.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/panic.h"
 
-/* r0-r11, r12 unset, sp, lr, as saved by kernel_panic() in entry.S. */
+/* r0-r11, r12 unset, sp, lr, as kernel_panic() in entry.S saves them. */
 uint32_t armv7m_panicked[KYMO_PANIC_ARM_lr + 1];
 
 void armv7m_watchdog(const struct frame *frame, const uint32_t *r4_r11, uint32_t of_thread)
@@ -50,8 +50,8 @@ void armv7m_exception_registers(uint64_t *registers, const struct frame *frame,
     registers[KYMO_PANIC_ARM_bfar] = BFAR;
 }
 
-/* Runs above all other exceptions: a fault here would be a CPU lockup, so a thread's frame is read
- * only if it lies in its process's memory. */
+/* Runs above all other exceptions: a fault in it would be a CPU lockup, so a thread's frame is read
+ * only if it is in its process's memory. */
 void armv7m_watchdog(const struct frame *frame, const uint32_t *r4_r11, uint32_t of_thread)
 {
     uint64_t registers[KYMO_PANIC_ARM_COUNT];

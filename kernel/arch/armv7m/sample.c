@@ -2,13 +2,13 @@
 /*
  * ARMv7-M: the sampling interrupt. Its priority is above BASEPRI's mask, so it interrupts the
  * kernel everywhere except where PRIMASK is set: in the log's writer (some 40 instructions, 200
- * where a buffer is opened), in waiting for interrupts, and here. There it is taken as soon as
- * PRIMASK is cleared.
+ * where a buffer is opened), in waiting for interrupts, and in this file. In these places it is
+ * taken as soon as PRIMASK is cleared.
  *
  * The handler must leave all kernel state unchanged: it records (kernel_sample()) and pends a line
  * with the priority of ordinary interrupts, whose handler, intr_sample(), requests the kernel's
  * exit. It sets no bit of a word that other code changes, and does not pend PendSV itself.
- * Exceptions clear the exclusive monitor, so an interrupted LDREX/STREX pair is retried. Proved by
+ * Exceptions clear the exclusive monitor, so an interrupted LDREX/STREX pair is retried. Tested by
  * test/board/samples.py.
  */
 #include "kernel/arch/armv7m/board.h"
@@ -19,7 +19,8 @@
 
 #define LINE_BIT(irq) (1u << ((irq) % 32))
 
-static uint64_t sample_at = UINT64_MAX; /* [c] PRIMASK set, or in the sampling interrupt */
+/* [c] accessed with PRIMASK set, or in the sampling interrupt */
+static uint64_t sample_at = UINT64_MAX;
 
 static void sample_arm(uint64_t now)
 {
@@ -44,7 +45,7 @@ void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return
         kernel_sample(ip, 0, NULL, 0);
     } else {
         const struct frame *frame = (const struct frame *)(const void *)stack - 1;
-        /* The kernel uses the FPU where it switches a thread's registers: then an FP frame is
+        /* The kernel uses the FPU when it switches a thread's registers: then an FP frame is
          * stacked. */
         stack += exc_return & EXC_RETURN_NO_FP ? 0 : FP_FRAME_BYTES / sizeof(*stack);
         stack += frame->xpsr & XPSR_ALIGNED ? 1 : 0;

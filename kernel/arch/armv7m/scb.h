@@ -83,6 +83,6 @@
 #define FPCCR SCB(0xe000ef34)
 #define FPCCR_LSPACT (1u << 0)
 #define FPCCR_LAZY (3u << 30) /* automatic and lazy state preservation */
-#define FPCAR SCB(0xe000ef38) /* where it will be stored */
+#define FPCAR SCB(0xe000ef38) /* the address at which it will be stored */
 
 #endif

@@ -18,8 +18,9 @@
  * waiting, and sample.c itself.
  *
  * Faults of threads run the kernel like calls do and exclude them: a thread can't call and fault at
- * once, and whatever else the faulting instruction pended is cleared. Faults have a higher priority
- * than calls so that a stacking error of a call is handled before the call reads the frame.
+ * once, and any other exception that the faulting instruction pended is cleared. Faults have a
+ * higher priority than calls so that a stacking error of a call is handled before the call reads
+ * the frame.
  */
 #define PRIORITY_SAMPLE 0x40
 #define PRIORITY_IRQ 0x80
@@ -29,7 +30,7 @@
 #define EXC_RETURN_THREAD 0xfffffffd /* return to thread mode, process stack, no FP frame */
 #define EXC_RETURN_TO_THREAD 0x8
 #define EXC_RETURN_NO_FP 0x10
-#define EXC_RETURN_LEAST 0xffffffe0 /* no code lies at or above this address */
+#define EXC_RETURN_LEAST 0xffffffe0 /* there is no code at or above this address */
 
 #define KERNEL_STACK 8192
 #define LONG_STACK 4096            /* of long calls */

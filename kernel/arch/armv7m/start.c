@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: from reset to the first thread. Called once by entry.S with interrupts masked, on the
- * kernel stack, in thread mode; never returns: pends a fault exception, in which kernel_main() then
- * runs, because that is the level at which all of the kernel runs.
+ * ARMv7-M: the path from reset to the first thread. Called once by entry.S with interrupts masked,
+ * on the kernel stack, in thread mode; never returns: pends a fault exception, in which
+ * kernel_main() then runs, because all of the kernel runs at that level.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"

@@ -5,8 +5,8 @@
  *
  * A thread that has used FP has an extended frame (EXC_RETURN bit 4 clear). The CPU writes its
  * upper part lazily, at the kernel's first FP instruction, to the thread's own stack: this must
- * happen here, while the thread's regions are loaded. Registers that the next thread does not
- * reload are cleared, so that no process sees another's.
+ * happen in this function, while the thread's regions are loaded. Registers that the next thread
+ * does not reload are cleared, so that no process sees another's.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -17,7 +17,7 @@ struct armv7m_port armv7m_port;
 
 static const uint32_t zeros[32];
 
-/* Clears the mark that an FP instruction left on the kernel: else interrupts would stack FP
+/* Clears the flag that an FP instruction set for the kernel: otherwise interrupts would stack FP
  * registers. */
 static void kernel_without_fp(void)
 {
@@ -52,7 +52,8 @@ void armv7m_fp_switch(struct arch_context *prev, struct arch_context *next)
     kernel_without_fp();
 }
 
-/* The thread ends: its lazy FP frame must not be written into memory that is no longer its own. */
+/* Called when the thread ends: its lazy FP frame must not be written into memory that is no longer
+ * its own. */
 void arch_context_drop(struct thread *t)
 {
     struct arch_context *ctx = context_of(t);

@@ -16,7 +16,7 @@
 _Static_assert(TICKS_PER_CYCLE >= 1 && CONFIG_SYSTICK_HZ % CONFIG_CLOCK_HZ == 0,
                "SysTick counts whole fractions of the trace clock");
 
-#define CLOCK_PART_SHIFT 30 /* the trace log learns the time at each quarter of a wrap */
+#define CLOCK_PART_SHIFT 30 /* the trace log gets the time at each quarter of a wrap */
 
 static uint64_t timer_at = UINT64_MAX; /* [c] interrupts masked */
 static uint32_t clock_part;            /* [c] the quarter last reported to the log */
@@ -27,7 +27,7 @@ static void systick_run(uint32_t ticks)
     SYST_CVR = 0; /* any write reloads */
 }
 
-/* Interrupts masked. */
+/* Called with interrupts masked. */
 static void systick_arm(uint64_t now)
 {
     kernel_assert(armv7m_irq_masked());

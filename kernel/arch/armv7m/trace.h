@@ -7,14 +7,15 @@
 #define KERNEL_ARCH_ARMV7M_TRACE_H
 
 #define TRACE_PORT_EXIT_WORK 8u
-/* One CPU, interrupts masked: a plain store. It pends PendSV. */
+/* A plain store suffices: there is one CPU, and interrupts are masked. Pends PendSV. */
 #define TRACE_PORT_REQUEST_EXIT(cpu) \
     ((cpu)->exit_work |= TRACE_PORT_EXIT_WORK, *(volatile uint32_t *)0xe000ed04 = 1u << 28)
 
 static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(void)
 {
     struct trace_cpu *cpu;
-    /* Through asm: the compiler must not assume that this can't alias the kernel's `cpus`. */
+    /* Loaded by asm, because the compiler must not assume that this can't alias the kernel's
+     * `cpus`. */
     __asm__("ldr %0, =cpus" : "=r"(cpu));
     return cpu;
 }

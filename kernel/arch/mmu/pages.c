@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Address spaces of processes in page tables, for every CPU with an MMU: three levels, 4 KB pages
- * and 2 MB blocks, for the first 4 GB; allocation of address ranges. Kernel lock held. What an
- * entry looks like, and how a TLB is kept consistent, is the port's: ARCH_PAGES_H (mmu.h). Only an
- * entry that was clear is ever set, or a valid one's rights changed, so only these changes and
- * clearing need TLB invalidation. Refuses addresses outside [USER_LOW, USER_HIGH), ranges that are
- * already mapped, and memory both writable and executable. Proved by test/board (t_map, isolation).
+ * and 2 MB blocks, for the first 4 GB; allocation of address ranges. Kernel lock held. The port
+ * defines the format of an entry and how a TLB is kept consistent: ARCH_PAGES_H (mmu.h). Entries
+ * are only set when they were clear, so only clearing, and changes of a valid entry's rights, need
+ * TLB invalidation. Addresses outside [USER_LOW, USER_HIGH), ranges that are already mapped, and
+ * memory both writable and executable are refused. Tested by test/board (t_map, isolation).
  *
  * A mapping whose virtual and physical address are equal within a block has blocks for all the 2 MB
  * that it covers, and pages at its ends. range_find() chooses such addresses, so that 1 GB takes at
  * most 512 blocks and two tables of pages; other mappings are as small as the programs in the boot
- * image, which ask for their addresses. There is an interrupt window between two tables.
+ * image, which request their addresses. There is an interrupt window between two tables.
  *
  * The entry that leads to a table counts the table's entries in use, in bits that the CPU ignores.
  * Tables are allocated on demand; a table is freed with its last entry.
@@ -25,7 +25,7 @@
 #define GUARD PAGE_SIZE /* unmapped, on both sides of a range that the kernel chose */
 #define TABLE_ENTRIES 512
 
-/* Number of entries in use of the table that an entry leads to. */
+/* The number of used entries in the table that an entry leads to. */
 #define COUNT_SHIFT PTE_IGNORED_SHIFT
 #define COUNT_ONE (1ul << COUNT_SHIFT)
 #define COUNT_MASK (0x3fful << COUNT_SHIFT)
@@ -35,14 +35,14 @@ static inline void entry_write(uint64_t *entry, uint64_t value)
     *(volatile uint64_t *)entry = value;
 }
 
-/* Returns the table below an entry; NULL if there is none. */
+/* Returns the table below an entry, or NULL. */
 static uint64_t *pages_table_below(uint64_t entry)
 {
     return entry ? arch_phys_to_virt(entry & PTE_ADDRESS) : NULL;
 }
 
-/* Returns the table below an entry, allocated if there is none; NULL: no memory. A table is zeroed
- * before it becomes visible. */
+/* Returns the table below an entry, allocated if there is none, or NULL without memory. A table is
+ * zeroed before it becomes visible. */
 static uint64_t *table_need(uint64_t *entry)
 {
     if (*entry == 0) {
@@ -66,7 +66,7 @@ static const struct mapping *range_nth(const struct mapping_list *list, unsigned
     return &list->maps[list->order[i]];
 }
 
-/* Returns the position of the highest mapping that begins below this address; n: there is none. */
+/* Returns the position of the highest mapping that begins below this address, or n. */
 static unsigned range_below(const struct mapping_list *list, uintptr_t address)
 {
     unsigned low = 0, high = list->n;
@@ -83,8 +83,8 @@ static unsigned range_below(const struct mapping_list *list, uintptr_t address)
     return low;
 }
 
-/* Returns true if [va, va + len) is whole pages, within the program's range, and no mapping's of
- * the list. O(log n). */
+/* Returns whether [va, va + len) is whole pages, within the program's range, and overlaps no
+ * mapping of the list. O(log n). */
 static bool range_free(const struct mapping_list *list, uintptr_t va, size_t len)
 {
     if (va < USER_LOW || va >= USER_HIGH || len > USER_HIGH - va || (va & (PAGE_SIZE - 1))) {
@@ -94,8 +94,8 @@ static bool range_free(const struct mapping_list *list, uintptr_t va, size_t len
     return i == list->n || range_nth(list, i)->vaddr + range_nth(list, i)->len <= va;
 }
 
-/* Returns the highest free range below `top` with an unmapped page on both sides, for memory at pa;
- * 0: none. Passes the mappings below `top` one by one, with interrupt windows. */
+/* Returns the highest free range below `top` with an unmapped page on both sides, for memory at pa,
+ * or 0. Passes the mappings below `top` one by one, with interrupt windows. */
 static uintptr_t range_find(const struct mapping_list *list, uintptr_t top, size_t len, paddr_t pa)
 {
     for (unsigned i = range_below(list, top); i <= list->n; i++) {
@@ -122,15 +122,15 @@ static uintptr_t range_find(const struct mapping_list *list, uintptr_t top, size
 
 /* ---- the tables -------------------------------------------------------------------- */
 
-/* Entries in a row, of one table, that map a part of a mapping. */
+/* Consecutive entries of one table that map a part of a mapping. */
 struct span {
     uint64_t *first, *table; /* table: the entry that leads to their table */
     unsigned n;
     size_t each; /* bytes: a page or a block */
 };
 
-/* Finds the entries that map m from va on, those of one table. Returns false if there is no table
- * or, with make, no memory for it. */
+/* Finds the entries of one table that map m from va on. Returns false if there is no table or, with
+ * make, no memory for it. */
 static bool span_find(const struct arch_aspace *as, const struct mapping *m, uintptr_t va,
                       bool make, struct span *s)
 {
@@ -169,7 +169,7 @@ static void span_write(const struct span *s, uint64_t value, size_t step)
     }
 }
 
-/* The bytes of a span, and the entries' value for the mapping's address va. */
+/* Return the bytes of a span, and the entries' value for the mapping's address va. */
 static inline size_t span_bytes(const struct span *s)
 {
     return s->n * s->each;
@@ -182,8 +182,9 @@ static void span_set(const struct span *s, const struct mapping *m, uintptr_t va
     span_write(s, s->each == BLOCK_SIZE ? pages_as_block(value) : value, s->each);
 }
 
-/* Takes n from the entries in use of the table that `entry` leads to. An empty table is put on the
- * list: its first entry holds the next one's address, which is no valid entry. Returns whether. */
+/* Subtracts n from the number of used entries in the table that `entry` leads to. An empty table is
+ * put on the list: its first entry holds the next one's address, which is not a valid entry.
+ * Returns whether it was. */
 static bool table_unused(uint64_t *entry, unsigned n, paddr_t *list)
 {
     entry_write(entry, *entry - n * COUNT_ONE);
@@ -230,8 +231,8 @@ static void pages_drop(const struct arch_aspace *as, const struct mapping *m)
     tables_free(empty);
 }
 
-/* Takes back the part of m below va, for whose table there was no memory; and the table above that,
- * if it was new. */
+/* Undoes the part of m below va when there was no memory for the next table; and frees the table
+ * above, if it was new. */
 static void pages_set_failed(const struct arch_aspace *as, const struct mapping *m, uintptr_t va)
 {
     struct mapping done = *m;
@@ -293,8 +294,8 @@ int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
     return 0;
 }
 
-/* The search begins where the last one ended, or at what was unmapped above: so programs that map
- * much and unmap little don't pass all they have each time. */
+/* The search begins where the previous one ended, or at memory that was unmapped above: so programs
+ * that map much and unmap little don't pass all their mappings each time. */
 static uintptr_t aspace_find(struct arch_aspace *as, const struct mapping *m,
                              const struct mapping_list *others)
 {

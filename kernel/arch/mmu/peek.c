@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fault-safe reads for D, of the ports with an MMU: each page is translated first, so nothing
- * faults. Refuses memory that is not normal memory (device registers) or belongs to another
- * process. All is read through the kernel's map of RAM: another CPU may unmap a program's page at
- * any moment, and the CPU may forbid the kernel to use a program's addresses. Any context,
- * interrupts masked.
+ * Fault-safe reads for D, on ports with an MMU: each page is translated first, so nothing faults.
+ * Refuses memory that is not normal memory (device registers) or belongs to another process. All is
+ * read through the kernel's map of RAM: another CPU may unmap a program's page at any moment, and
+ * the CPU may forbid the kernel to use a program's addresses. Any context, interrupts masked.
  *
  * The MMU holds the space of the running thread. A probe may attribute itself to another thread,
  * one about to run or one that had the CPU when a sample was taken, which may be of another
- * process: then the mappings of that process are searched instead. Kernel lock held. Proved by
+ * process: then the mappings of that process are searched instead. Kernel lock held. Tested by
  * test/board (suites d, faults) and test/dtrace/stacks.py.
  */
 #include "abi/sys/kymo.h"
@@ -33,7 +32,7 @@ static size_t rest_of_page(uintptr_t va, size_t bytes)
     return bytes < rest ? bytes : rest;
 }
 
-/* The CPU has this thread's space. */
+/* Returns whether this thread's space is the CPU's present one. */
 static bool is_loaded(const struct thread *t)
 {
     return pages_loaded((const struct arch_context *)t); /* kernel/arch/entry.h */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts of this CPU, and its timer: the local APIC, whose registers lapic.h has.
- * The time-stamp counter is the trace clock; a counter of the board's says how fast the two run.
+ * Interrupts of this CPU, and its timer: the local APIC, whose registers are in lapic.h. The
+ * time-stamp counter is the trace clock; the rates of both are measured by a counter of the board.
  * Interrupts are taken from programs and, in the kernel, in two windows: idle, and
  * arch_irq_window(). First parts take no lock.
  */
@@ -24,7 +24,7 @@ void x86_apic_cpu_init(void)
     x86_lapic_enable();
     lapic_write(LAPIC_TPR, 0);
     lapic_write(LAPIC_LVT_LINT0, LVT_MASKED);
-    lapic_write(LAPIC_LVT_LINT1, LVT_NMI); /* the machine's own: fault.c makes a panic of it */
+    lapic_write(LAPIC_LVT_LINT1, LVT_NMI); /* the machine's own NMI: fault.c panics */
     lapic_write(LAPIC_LVT_ERROR, LVT_MASKED);
     lapic_write(LAPIC_SPURIOUS, APIC_ENABLE | VECTOR_SPURIOUS);
     lapic_write(LAPIC_TIMER_DIVIDE, DIVIDE_BY_1);
@@ -39,7 +39,7 @@ unsigned x86_line_vector(unsigned line)
     return VECTOR_LINES + line;
 }
 
-#define MESSAGES 0xfee00000ul /* addresses of messages, of which one byte is the CPU's identifier */
+#define MESSAGES 0xfee00000ul /* addresses of messages; one byte of them is the CPU's identifier */
 
 unsigned x86_message_first(void)
 {
@@ -72,8 +72,8 @@ struct reading {
     uint32_t timer;
 };
 
-/* Reads the three counters as close to each other as can be had: whoever runs this CPU may stop it
- * in between. */
+/* Reads the three counters as close to each other as possible: a hypervisor may stop this CPU in
+ * between. */
 static struct reading reading_take(const struct x86_reference *by)
 {
     struct reading best = {0};
@@ -137,8 +137,8 @@ static bool clock_invariant(void)
     return of[3] & CPUID_POWER_EDX_INVARIANT;
 }
 
-/* Who runs this CPU, or its firmware, may stop it for so long that the reference wraps: so two
- * measurements in a row must agree. The last one counts if none do. */
+/* A hypervisor, or the firmware, may stop this CPU for so long that the reference wraps: so two
+ * consecutive measurements must agree. If none do, the last one counts. */
 void x86_timer_calibrate(void)
 {
     uint64_t before = 0;
@@ -167,7 +167,7 @@ uint64_t arch_clock_hz(void)
     return clock_hz;
 }
 
-/* May be early by what the ratio was rounded: the kernel then sets the rest. */
+/* May be early by the ratio's rounding error: the kernel then sets the timer for the rest. */
 void arch_timer_set(uint64_t cycles)
 {
     if (cycles == UINT64_MAX) {
@@ -181,7 +181,7 @@ void arch_timer_set(uint64_t cycles)
 
 /* ---- interrupts -------------------------------------------------------------------- */
 
-/* The APIC's own vectors are lines, too, behind all that a board has. */
+/* The APIC's own vectors are lines, too, after all of the board's. */
 static inline unsigned line_of(unsigned vector)
 {
     return vector - VECTOR_LINES;
@@ -207,7 +207,7 @@ static void x86_irq_serve(unsigned vector, uintptr_t ip, bool in_kernel)
     lapic_write(LAPIC_EOI, 0);
 }
 
-/* No code here notes it: only D asks, and the APIC knows. */
+/* No code records this state: only D needs it, and the APIC has it. */
 bool arch_in_interrupt(void)
 {
     return lapic_read(LAPIC_PPR) != 0;
@@ -226,8 +226,8 @@ void x86_irq_in_kernel(unsigned vector)
     x86_irq_serve(vector, window, window != 0);
 }
 
-/* STI opens only behind the next instruction, so an interrupt between the test and HLT is not
- * lost: it is taken by HLT. An NMI before HLT ends that, so its handler skips HLT. */
+/* STI takes effect only after the next instruction, so an interrupt between the test and HLT is not
+ * lost: HLT takes it. An NMI before HLT ends that protection, so its handler skips HLT. */
 void arch_wait_for_interrupt(struct cpu *cpu)
 {
     kernel_assert(x86_irq_masked());

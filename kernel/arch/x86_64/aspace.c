@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Address spaces of processes: the top table and the one below it; the TLB is tlb.c, the rest
- * kernel/arch/mmu/pages.c. Kernel lock held. Proved by test/board (isolation).
+ * Address spaces of processes: the top table and the one below it; the TLB is in tlb.c, the rest in
+ * kernel/arch/mmu/pages.c. Kernel lock held. Tested by test/board (isolation).
  */
 #include "abi/errno.h"
 #include "kernel/arch/assert.h"
@@ -9,7 +9,7 @@
 #include "kernel/arch/mmu/mmu.h"
 #include "kernel/arch/x86_64/port.h"
 
-/* The upper half is the kernel's, in all spaces. */
+/* The upper half belongs to the kernel in all spaces. */
 int arch_aspace_create(struct arch_aspace *as)
 {
     kernel_assert(kernel_holds_lock());
@@ -28,7 +28,7 @@ int arch_aspace_create(struct arch_aspace *as)
     return 0;
 }
 
-/* Only the caller's CPU may still have this space. Any other has left it by arch_switch() before it
+/* Only the caller's CPU may still use this space. Any other has left it by arch_switch() before it
  * released the lock, also when its thread of this process ended. */
 void arch_aspace_destroy(struct arch_aspace *as)
 {
@@ -40,7 +40,8 @@ void arch_aspace_destroy(struct arch_aspace *as)
         x86_space_switch(x86_kernel_cr3);
     }
     x86_pcid_give(as->cr3);
-    phys_free(as->cr3 & PTE_ADDRESS, 2 * PAGE_SIZE); /* the others went with the last mapping */
+    /* the others were freed with the last mapping */
+    phys_free(as->cr3 & PTE_ADDRESS, 2 * PAGE_SIZE);
     as->cr3 = 0;
 }
 

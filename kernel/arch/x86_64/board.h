@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x86-64: what the port asks of a board beside kernel/arch/, and what a board may use of the port.
+ * x86-64: the functions that the port requires of a board in addition to kernel/arch/, and those of
+ * the port that a board may use.
  */
 #ifndef KERNEL_ARCH_X86_64_BOARD_H
 #define KERNEL_ARCH_X86_64_BOARD_H
@@ -22,60 +23,61 @@ struct x86_region {
 extern const struct x86_region x86_board_devices[];
 /* Ports that a program with ABILITY_DEVICE may access; ends with len 0. */
 extern const struct x86_region x86_board_ports[];
-/* Returns the RAM that has the kernel's image in it, as much as is contiguous. */
+/* Returns the RAM that contains the kernel's image, as far as it is contiguous. */
 struct x86_region x86_board_ram(void);
 /* Returns the local APIC's identifier of CPU n, below arch_cpu_count(); CPU 0 is the one that
  * boots. */
 uint32_t x86_board_cpu(unsigned n);
-/* Returns the physical addresses of the screen's pixels, anywhere; len 0: the kernel
- * drives none. */
+/* Returns the physical addresses of the screen's pixels, in any range; len 0: the kernel drives no
+ * screen. */
 struct x86_region x86_board_screen(void);
-/* Sets up the controllers of the lines: all masked. CPU 0, once, with the final map. */
+/* Initializes the interrupt controllers: all lines masked. CPU 0, once, with the final map. */
 void x86_board_irq_init(void);
-/* Returns a counter of known frequency, by which the CPU's are calibrated; it runs for at least
- * 50 ms from when it is returned. */
+/* Returns a counter of known frequency, by which the CPU's counters are calibrated; it runs for at
+ * least 50 ms from its return. */
 struct x86_reference {
     uint64_t (*read)(void);
     uint64_t hz;
 };
 struct x86_reference x86_board_reference(void);
-/* Returns an alarm: set() has CPU 0 get an NMI in so many ticks, and replaces what was set before.
- * It is called in any context, even by several CPUs at once, of which any one wins. hz 0: the board
- * has none. CPU 0, once. */
+/* Returns an alarm. Its set() makes CPU 0 get an NMI after this number of ticks, and replaces the
+ * previous setting. It is called in any context, even by several CPUs at once, of which any one
+ * wins. hz 0: the board has none. CPU 0, once. */
 #define X86_ALARM_MOST 0x40000000u
 struct x86_alarm {
     void (*set)(uint32_t ticks);
     uint64_t hz;
 };
 struct x86_alarm x86_board_alarm(void);
-/* A device's message has come: `line` is one from x86_message_first() on. Returns false if the line
- * is masked; the board then raises it again when it unmasks it. CPU 0. */
+/* Called when a device's message has arrived: `line` is one from x86_message_first() on. Returns
+ * false if the line is masked; the board then raises it again when it unmasks it. CPU 0. */
 bool x86_board_message(unsigned line);
 
 /* ---- the board may use ------------------------------------------------------------- */
 
-/* What the loader left: the physical address of its PVH start info, or of a copy of Multiboot2's
- * information (at most LOADER_INFO_MOST bytes: kernel/arch/x86_64/shared.h). */
+/* The information that the loader left: the physical address of its PVH start info, or of a copy of
+ * Multiboot2's information (at most LOADER_INFO_MOST bytes: kernel/arch/x86_64/shared.h). */
 extern uint64_t x86_start_info;
-/* Vector of a line, and the local APIC's identifier of this CPU: what a controller sends to. */
+/* Return a line's vector, and the identifier of this CPU's local APIC: the addressee of a
+ * controller's interrupt. */
 unsigned x86_line_vector(unsigned line);
 uint32_t x86_apic_id(void);
-/* Has the CPUs use x2APIC, which reaches identifiers above X86_XAPIC_ID_MOST; lines and messages
+/* Makes the CPUs use x2APIC, which reaches identifiers above X86_XAPIC_ID_MOST; lines and messages
  * still go to one up to that. Returns false if the CPU has none. CPU 0, in x86_board_irq_init(). */
 #define X86_XAPIC_ID_MOST 0xfe
 bool x86_apic_wide(void);
-/* Messages (MSI): the first line that is one; where to a device writes its line's vector; the same
- * interrupt, sent by this CPU. All go to CPU 0. */
+/* Messages (MSI): return the first line that is one; the address to which a device writes its
+ * line's vector; the third sends the same interrupt from this CPU. All go to CPU 0. */
 unsigned x86_message_first(void);
 uint64_t x86_message_address(void);
 void x86_message_raise(unsigned line);
-/* Maps tables of the firmware, in the first 4 GB, to read them. Returns their address; 0: they lie
- * elsewhere. Before kernel_main(), with the final map. */
+/* Maps tables of the firmware, in the first 4 GB, for reading. Returns their address, or 0 if they
+ * are above. Before kernel_main(), with the final map. */
 uintptr_t x86_firmware(uintptr_t pa, size_t len);
-/* Maps PCI's configuration space, which lies in the first 4 GB, as a device's registers. Returns
- * its address. Before kernel_main(), with the final map. */
+/* Maps PCI's configuration space, which is in the first 4 GB, as a device's registers. Returns its
+ * address. Before kernel_main(), with the final map. */
 uintptr_t x86_config_space(uintptr_t pa, size_t len);
-/* Where x86_board_screen() is mapped, from x86_map_kernel() on. */
+/* Returns the mapped address of x86_board_screen(), from x86_map_kernel() on. */
 volatile uint32_t *x86_screen(void);
 /* Stops this CPU. */
 void x86_stop(void) __attribute__((noreturn));
@@ -85,7 +87,7 @@ static inline uintptr_t x86_device(uintptr_t pa)
     return pa + KERNEL_DEVICES;
 }
 
-/* Memory that a program will map as a device: what caches have of it is written back. */
+/* For memory that a program will map as a device: writes cached data back. */
 static inline void x86_cache_write_back(void)
 {
     __asm__ volatile("wbinvd" ::: "memory");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The first instructions: from a PVH or a Multiboot2 loader (both: 32-bit protected mode, no
- * paging, at the physical address, ebx: what the loader says) to C at the kernel's virtual one.
+ * paging, at the physical address, ebx: the loader's information) to C at the kernel's virtual one.
  * Position-dependent: the image is loaded where it is linked.
  */
 #include "kernel/arch/x86_64/long_mode.h"
@@ -14,8 +14,8 @@
     .asciz "Xen"
     .quad PHYS(_start)
 
-/* What Multiboot2 loaders look for in the first 32 KB of the file: this CPU, protected mode; a
- * linear framebuffer of 32 bits a pixel, if it is to be had. */
+/* The header that Multiboot2 loaders search for in the first 32 KB of the file: this CPU, protected
+ * mode; a linear framebuffer with 32 bits per pixel, if available. */
     .section .head, "a", @progbits
     .balign 8
 multiboot2:
@@ -34,7 +34,7 @@ multiboot2_end:
 _start:
     cli
     cld
-    /* Multiboot2's information may lie anywhere below 4 GB: the map has this copy of it. */
+    /* Multiboot2's information may be anywhere below 4 GB: the map has this copy of it. */
     cmpl $LOADER_PVH_MAGIC, (%ebx)
     je 1f
     mov $LOADER_INFO_MOST, %ecx

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How fast the time-stamp counter runs: what CPUID states of it, and what was measured. Proved by
+ * The rate of the time-stamp counter: as CPUID states it, and as measured. Tested by
  * test/kernel/arch/x86_64/clock_test.c.
  */
 #ifndef KERNEL_ARCH_X86_64_CLOCK_H
@@ -16,8 +16,8 @@ static inline bool x86_clocks_agree(uint64_t a, uint64_t b)
     return (a > b ? a - b : b - a) <= a / CLOCK_AGREE;
 }
 
-/* Returns the rate by CPUID's leaf 15h, which is that of a crystal times a fraction; 0: it is not
- * all stated. */
+/* Returns the rate by CPUID's leaf 15h, which is that of a crystal times a fraction, or 0 if a part
+ * of it isn't stated. */
 static inline uint64_t x86_clock_stated(const uint32_t leaf[4])
 {
     enum { DENOMINATOR, NUMERATOR, CRYSTAL_HZ };
@@ -25,8 +25,8 @@ static inline uint64_t x86_clock_stated(const uint32_t leaf[4])
     return leaf[DENOMINATOR] ? (uint64_t)leaf[CRYSTAL_HZ] * leaf[NUMERATOR] / leaf[DENOMINATOR] : 0;
 }
 
-/* What CPUID states is exact, but of another machine if an emulator only copies it: it counts if
- * the measurement agrees. */
+/* Returns the rate to use. The rate that CPUID states is exact, but may be another machine's if an
+ * emulator only copies it: it is used if the measurement agrees. */
 static inline uint64_t x86_clock_choose(uint64_t measured, uint64_t stated)
 {
     return x86_clocks_agree(measured, stated) ? stated : measured;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Contexts of threads that are not running: made, changed, dropped and shown. Kernel lock held.
+ * Contexts of threads that are not running: creation, changes, release and display. Kernel lock
+ * held.
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
@@ -13,9 +14,9 @@
 #define FP_MXCSR 24      /* FXSAVE's offset of it */
 #define MXCSR 0x1f80     /* all SSE exceptions masked */
 #define CANONICAL_END (1ul << 47)
-#define NOWHERE (1ul << 46) /* canonical, above all that a program can map */
+#define NOWHERE (1ul << 46) /* canonical, above all addresses that a program can map */
 
-/* IRET and SYSRET to a non-canonical address would fault in the kernel; so a program that asks for
+/* IRET and SYSRET to a non-canonical address would fault in the kernel; so a program that requests
  * one jumps to another address that it can't have. */
 static uint64_t x86_canonical_address(uintptr_t func)
 {
@@ -59,8 +60,8 @@ void arch_context_init_kernel(struct thread *t)
     *(uint32_t *)(void *)(ctx->fp + FP_MXCSR) = MXCSR;
 }
 
-/* As if it had been called: the stack pointer is 8 bytes off 16. What it finds to return to is not
- * its own: func never returns. */
+/* The stack is as after a call: the stack pointer is 8 bytes off a multiple of 16. The return
+ * address on it is not its own: func never returns. */
 void arch_context_redirect(struct thread *t, uintptr_t func)
 {
     kernel_assert(kernel_holds_lock());
@@ -102,7 +103,7 @@ void arch_context_drop(struct thread *t)
     (void)t;
 }
 
-/* A call's context holds what a function keeps. */
+/* A call's context holds the registers that a function preserves. */
 uintptr_t arch_context_registers(const struct thread *t, uintptr_t *registers)
 {
     const struct arch_context *ctx = x86_context(t);

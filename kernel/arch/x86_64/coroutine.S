@@ -24,7 +24,7 @@ arch_coroutine_switch:
     ret
     .size arch_coroutine_switch, . - arch_coroutine_switch
 
-    /* entry() is returned to: above it lies 0, which ends a backtrace. */
+    /* The first switch returns to entry(); above its address is 0, which ends a backtrace. */
     .global arch_coroutine_begin
     .type arch_coroutine_begin, @function
 arch_coroutine_begin:

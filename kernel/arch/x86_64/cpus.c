@@ -2,11 +2,10 @@
 /*
  * More than one CPU: their start by INIT and start-up interrupts (secondary.S), interrupts between
  * them, and the calls that the port itself makes to others: for their TLBs, and because of
- * instructions that they may have fetched before these were changed. Kernel lock held, or CPU 0 at
- * boot.
+ * instructions that they may have fetched before a change. Kernel lock held, or CPU 0 at boot.
  *
  * A call waits until each CPU has executed it. No CPU can delay it for long, for the reasons that
- * kernel/base/cpu.c gives: one that spins for the lock has interrupt windows. Proved by test/board,
+ * kernel/base/cpu.c gives: one that spins for the lock has interrupt windows. Tested by test/board,
  * suites smp8, map-multi, storms-multi, dead-cpu-pc.
  */
 #include "abi/errno.h"
@@ -23,7 +22,7 @@ extern const char x86_trampoline[], x86_trampoline_end[]; /* secondary.S */
 
 #define FIRST_START_US 10000 /* from INIT to the first start-up interrupt */
 #define SECOND_START_US 1000
-#define START_US 200000 /* until a CPU that did not come is given up */
+#define START_US 200000 /* from then on a CPU that did not start is given up */
 
 /* For secondary.S: the CPU that is being started. */
 struct x86_starting x86_starting;
@@ -33,15 +32,15 @@ static volatile uint32_t started = 1; /* [a] CPUs that execute C */
 /* ---- the clocks' difference -------------------------------------------------------- */
 
 /*
- * Each CPU has a time-stamp counter of its own. When one starts, CPU 0 asks it for its time some
- * times: the answer lies between the question and its arrival, so the two differ by no more than
- * the answer's distance from either.
+ * Each CPU has a time-stamp counter of its own. When a CPU starts, CPU 0 requests its time several
+ * times: the answer is between the question and its arrival, so the two differ by no more than the
+ * answer's distance from either.
  */
 #define SKEW_ROUNDS 32
 
 static volatile uint32_t skew_question, skew_answer; /* [a] numbers of rounds */
 static volatile uint64_t skew_time;                  /* [a] valid from the answer on */
-static uint64_t skew;                                /* [I] the largest, to CPU 0 */
+static uint64_t skew;                                /* [I] the largest, relative to CPU 0 */
 
 static uint64_t skew_cycles(void)
 {
@@ -83,7 +82,7 @@ static void x86_skew_measure(void)
     skew = least > skew ? least : skew;
 }
 
-/* Two CPUs may differ from CPU 0 to either side. */
+/* Two CPUs may differ from CPU 0 in opposite directions. */
 uint64_t arch_clock_skew(void)
 {
     return 2 * skew;
@@ -177,7 +176,8 @@ void x86_call_serve(void)
     }
 }
 
-/* A CPU that panics calls this one, and waits for none of its own: so this one serves it. */
+/* A CPU that panics calls this one, and doesn't wait for calls of others: so this one serves
+ * them. */
 void x86_call(uint32_t cpus, void (*fn)(uint64_t a, uint64_t b, uint64_t c), uint64_t a, uint64_t b,
               uint64_t c)
 {
@@ -199,7 +199,7 @@ void x86_call(uint32_t cpus, void (*fn)(uint64_t a, uint64_t b, uint64_t c), uin
     }
 }
 
-/* An interrupt's return serialises; CPUID does it for a CPU that serves the call in a spin. */
+/* An interrupt's return serializes; a CPU that serves the call in a spin needs CPUID for that. */
 static void x86_serialise(uint64_t a, uint64_t b, uint64_t c)
 {
     uint32_t nothing[4];

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every way into the kernel and the one way out. Interrupts are masked from entry to resume, but
+ * Every entry into the kernel and the one exit. Interrupts are masked from entry to resume, except
  * for two windows of the kernel's own (apic.c).
  *
- * While a program runs, the GS base that SWAPGS exchanges is this CPU's struct x86_cpu, which knows
- * the running thread. A kernel call saves only what the caller may expect to find again: rbx, rbp,
- * r12-r15, rsp, rip and flags; rax and rdx come back as value and errno, and the rest 0, so that
- * nothing of the kernel's leaks. Everything else that interrupts a program saves all registers.
+ * While a program runs, the GS base that SWAPGS exchanges is this CPU's struct x86_cpu, which
+ * refers to the running thread. A kernel call saves only the registers that it must preserve for
+ * the caller: rbx, rbp, r12-r15, rsp, rip and flags; rax and rdx return value and errno, and the
+ * rest is 0, so that nothing of the kernel's leaks. Everything else that interrupts a program saves
+ * all registers.
  *
- * What a call keeps is in the context before C begins, and comes back from there: kernel_call(),
- * those of MsgSendv and MsgReceivev, and what they only jump to may change any register (board.mk:
- * FLAGS_ of the fast path). Not so MsgReplyv's, after which the same thread goes on.
+ * The registers that a call preserves are in the context before C begins, and are restored from
+ * there: kernel_call(), those of MsgSendv and MsgReceivev, and functions that they only jump to may
+ * change any register (board.mk: FLAGS_ of the fast path). MsgReplyv's may not, because the same
+ * thread continues after it.
  */
 #include ARCH_OFFSETS_H
 #include "kernel/arch/x86_64/shared.h"
 
-/* The registers that C does not preserve, as the frames of an interrupted kernel have them:
+/* The registers that C does not preserve, as they are in the frames of an interrupted kernel:
  * X86_FRAME_RIP. pop_called also pops rbp, which is pushed last. */
     .macro push_called
     .irp register, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11
@@ -29,7 +31,7 @@
     .endm
 
     .text
-/* What only a function that keeps them has to leave alone. */
+/* The registers that a C function preserves: saved only for code that doesn't. */
     .macro save_kept
     mov %rbx, CTX_R(RBX)(%r9)
     mov %rbp, CTX_R(RBP)(%r9)
@@ -47,8 +49,8 @@
     mov CTX_R(15)(%rax), %r15
     .endm
 
-/* What SYSRET needs, of the thread in rax. What else the kernel has used is 0, so that none of it
- * leaks: rax, rdx and rsi are left to do. */
+/* Loads the registers that SYSRET needs, of the thread in rax. Other registers that the kernel has
+ * used are set to 0, so that nothing leaks: rax, rdx and rsi are left to do. */
     .macro load_return
     mov CTX_RIP(%rax), %rcx
     mov CTX_RFLAGS(%rax), %r11
@@ -61,8 +63,8 @@
 
     .text
 /* SYSCALL: rcx has rip, r11 the flags; the words of the call are in rdi, rsi, rdx, r10, r8 and rbx,
- * and r9 has nothing. The stack pointer is the program's for three instructions. What may come in
- * between, an NMI or a machine check, has a stack of its own. */
+ * and r9 is unused. The stack pointer is the program's for three instructions. An NMI or a machine
+ * check, which may occur meanwhile, has a stack of its own. */
     .balign 16
     .global x86_syscall
     .type x86_syscall, @function
@@ -87,7 +89,7 @@ x86_call_any:
     mov %r8, THREAD_ARGS+32(%r9)
     mov %rbx, THREAD_ARGS+40(%r9)
     mov %eax, %esi
-.Lcall_stored: /* of x86_call_any: no symbol of its own */
+.Lcall_stored: /* a part of x86_call_any: no symbol of its own */
     save_kept
     mov %r9, %rdi
     xor %ebp, %ebp
@@ -151,7 +153,7 @@ x86_call_send:
     sysretq
 
 x86_resume_full:
-    movq $CTX_KIND_CALL, CTX_KIND(%rax) /* until it is interrupted again: calls don't say it */
+    movq $CTX_KIND_CALL, CTX_KIND(%rax) /* until it is interrupted again: calls don't set it */
     mov %gs:CPU_STACK, %rsp
     pushq $SEL_USER_DATA
     pushq CTX_R(RSP)(%rax)
@@ -177,7 +179,8 @@ x86_resume_full:
     iretq
     .size x86_syscall, . - x86_syscall
 
-/* An exception or interrupt. On the stack: vector, error code (or 0), then what the CPU pushed. */
+/* An exception or interrupt. On the stack: vector, error code (or 0), then the words that the CPU
+ * pushed. */
     .type x86_entry, @function
 x86_entry:
     cld
@@ -240,7 +243,7 @@ x86_irq_back:
     mov $1, %al
     jmp 3f
 2:  mov %rbp, %rdi
-    call x86_breakpoint /* false: nothing can mend it */
+    call x86_breakpoint /* false: it can't be handled */
     .global x86_breakpoint_back
 x86_breakpoint_back:
 3:  mov %rbp, %rsp
@@ -250,8 +253,8 @@ x86_breakpoint_back:
     add $16, %rsp
     iretq
 
-/* An exception of the kernel itself, or in the entry code, where the GS base is the program's
- * still: a kernel address is negative. */
+/* An exception of the kernel itself, or in the entry code, where the GS base is still the
+ * program's: a kernel address is negative. */
 x86_entry_fatal:
     sub $PANIC_FRAME, %rsp
     mov %rax, RAX*8(%rsp)
@@ -286,7 +289,7 @@ x86_entry_fatal:
     .size x86_entry, . - x86_entry
 
 /* An NMI: it may interrupt even the entry code, where the GS base is the program's, and has a stack
- * of its own. The frame is that of a breakpoint. */
+ * of its own. Its frame is like that of a breakpoint. */
     .type x86_nmi_entry, @function
 x86_nmi_entry:
     push_called
@@ -303,7 +306,7 @@ x86_nmi_entry:
     inc %ebx
 1:  mov %rbp, %rdi
     and $-16, %rsp
-    call x86_nmi /* false: nobody expects it */
+    call x86_nmi /* false: it is unexpected */
     test %ebx, %ebx
     jz 2f
     swapgs
@@ -316,8 +319,8 @@ x86_nmi_entry:
     iretq
     .size x86_nmi_entry, . - x86_nmi_entry
 
-/* The entries of all vectors, 16 bytes each. Those of exceptions with an error code have it pushed
- * by the CPU: 8, 10-14, 17, 21, 29, 30. */
+/* The entries of all vectors, 16 bytes each. For exceptions with an error code the CPU pushes it:
+ * 8, 10-14, 17, 21, 29, 30. */
     .balign 16
     .global x86_vectors
     .type x86_vectors, @object
@@ -338,7 +341,7 @@ x86_vectors:
     .set vector, vector + 1
     .endr
 
-/* kernel_panic(format, ...): all registers as they were, for arch_panic_registers(). */
+/* kernel_panic(format, ...): saves all registers unchanged, for arch_panic_registers(). */
     .global kernel_panic
     .type kernel_panic, @function
 kernel_panic:
@@ -360,7 +363,7 @@ kernel_panic:
     jmp kernel_panicked
     .size kernel_panic, . - kernel_panic
 
-/* Where a call begins, by number: as arch_calls_direct(true) has it. */
+/* The addresses where calls begin, by number, as arch_calls_direct(true) sets them. */
     .data
     .balign 8
     .global x86_calls

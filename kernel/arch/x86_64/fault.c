@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Exceptions: in a program, a fault, which is reported in words and ends the program; in the
- * kernel, a register dump and a panic. Proved by test/board (isolation) and test/board/x86_64/.
+ * kernel, a register dump and a panic. Tested by test/board (isolation) and test/board/x86_64/.
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/assert.h"
@@ -35,8 +35,8 @@ static uint64_t x86_cr2(void)
     return address;
 }
 
-/* Returns whether the instruction at ip is one that programs may not use; the rest of what a
- * general protection fault reports are accesses to addresses that are not canonical. */
+/* Returns whether the instruction at ip is one that programs may not use; the other causes of a
+ * general protection fault are accesses to non-canonical addresses. */
 static bool is_privileged(const struct thread *t, uintptr_t ip)
 {
     const uint8_t *at;

@@ -14,9 +14,10 @@
 
 bool x86_lapic_x2;
 
-/* ---- its form ---------------------------------------------------------------------- */
+/* ---- its mode ---------------------------------------------------------------------- */
 
-/* Firmware that has enabled x2APIC wants it kept: the way back would be to disable the APIC. */
+/* Firmware that has enabled x2APIC expects it to stay: returning to xAPIC would require disabling
+ * the APIC. */
 void x86_lapic_begin(void)
 {
     x86_lapic_x2 = x86_rdmsr(MSR_APIC_BASE) & BASE_X2;
@@ -56,17 +57,17 @@ uint32_t x86_apic_id(void)
     return x86_lapic_x2 ? id : id >> 24;
 }
 
-/* ---- what it sends ----------------------------------------------------------------- */
+/* ---- sending ----------------------------------------------------------------------- */
 
-/* x2APIC: one register of 64 bits, which is never busy. Its write does not wait for stores before
- * it, which the other CPU is to see. */
+/* x2APIC: one register of 64 bits, which is never busy. Its write does not wait for earlier stores,
+ * which the other CPU must see. */
 static void x2_send(uint32_t id, uint32_t what)
 {
     __asm__ volatile("mfence\n\tlfence" ::: "memory");
     x86_wrmsr(LAPIC_X2_MSR + LAPIC_ICR / 16, (uint64_t)id << 32 | what);
 }
 
-/* xAPIC takes one interrupt at a time; it has sent the last one soon. */
+/* xAPIC sends one interrupt at a time, and has soon sent the previous one. */
 static void wait_until_sent(void)
 {
     while (*lapic_register(LAPIC_ICR) & ICR_BUSY) {
@@ -95,13 +96,13 @@ void x86_lapic_send_self(unsigned vector)
     *lapic_register(LAPIC_ICR) = vector | ICR_ASSERT | ICR_SELF;
 }
 
-/* Code that an NMI has interrupted between xAPIC's two writes. */
+/* The NMI may have interrupted code between xAPIC's two writes. */
 uint32_t x86_lapic_save(void)
 {
     return x86_lapic_x2 ? 0 : *lapic_register(LAPIC_ICR_TO);
 }
 
-/* Code that was interrupted behind its wait may send at once. */
+/* Code that was interrupted after its wait may send at once. */
 void x86_lapic_restore(uint32_t state)
 {
     if (!x86_lapic_x2) {

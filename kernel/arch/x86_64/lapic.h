@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The local APIC's registers, in memory (xAPIC) or as model-specific registers (x2APIC, where
- * identifiers have 32 bits). Interrupts of this CPU masked, or in an NMI. Proved by
+ * identifiers have 32 bits). Interrupts of this CPU masked, or in an NMI. Tested by
  * test/kernel/arch/x86_64/lapic_test.c and, on a machine with an x2APIC, test/board/bochs.py.
  */
 #ifndef KERNEL_ARCH_X86_64_LAPIC_H
@@ -9,13 +9,13 @@
 
 #include "kernel/arch/x86_64/port.h"
 
-#define LAPIC 0xfee00000ul /* where its registers lie */
+#define LAPIC 0xfee00000ul /* address of its registers */
 #define LAPIC_X2_MSR 0x800u
 
 enum {
     LAPIC_ID = 0x20,
     LAPIC_TPR = 0x80,
-    LAPIC_PPR = 0xa0, /* of what is in service */
+    LAPIC_PPR = 0xa0, /* priority of the interrupts in service */
     LAPIC_EOI = 0xb0,
     LAPIC_SPURIOUS = 0xf0,
     LAPIC_ICR = 0x300,
@@ -56,15 +56,17 @@ static inline void lapic_write(unsigned offset, uint32_t value)
     }
 }
 
-/* Chooses the form in which the firmware has left it. CPU 0, once, with the final map. */
+/* Chooses the mode in which the firmware has left the local APIC. CPU 0, once, with the final
+ * map. */
 void x86_lapic_begin(void);
-/* Enables this CPU's in the form that was chosen. */
+/* Enables this CPU's local APIC in the chosen mode. */
 void x86_lapic_enable(void);
 /* Sends `what`, a vector or ICR_*, to the CPU with this identifier. */
 void x86_lapic_send(uint32_t id, uint32_t what);
 /* Raises a vector at this CPU. */
 void x86_lapic_send_self(unsigned vector);
-/* What an NMI's handler must leave as it was; all it sends lies between these two. */
+/* Save and restore the state that an NMI's handler must not change; it sends only between these two
+ * calls. */
 uint32_t x86_lapic_save(void);
 void x86_lapic_restore(uint32_t state);
 

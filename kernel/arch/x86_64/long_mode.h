@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Assembler's macros: from 32-bit protected mode, without paging, to 64-bit mode on the boot map
- * (boot.S); the first CPU's way and the others'.
+ * Assembler macros: the path from 32-bit protected mode, without paging, to 64-bit mode on the boot
+ * map (boot.S), shared by the first CPU and the others.
  */
 #ifndef KERNEL_ARCH_X86_64_LONG_MODE_H
 #define KERNEL_ARCH_X86_64_LONG_MODE_H
@@ -10,7 +10,7 @@
 
 /* clang-format off */
 
-/* Goes on behind itself, at the kernel's virtual address, with a code segment of 64 bits. A global
+/* Continues after itself, at the kernel's virtual address, with a 64-bit code segment. A global
  * descriptor table that has it must be loaded. Changes rax, rcx, rdx. */
     .macro enter_long_mode code_segment
     mov $(boot_top - KERNEL_VIRT), %eax

@@ -3,8 +3,8 @@
  * The kernel's own map: all RAM at KERNEL_VIRT + physical address, the kernel's devices at
  * KERNEL_DEVICES + physical address. RAM is mapped in 2 MB blocks, the range around the kernel's
  * image in pages: text read-only, constants read-only and not executable, the rest not executable,
- * and holes below the stacks. A second mapping of the text, KERNEL_TEXT_ALIAS beside it, is
- * writable: for patching only. Boot, CPU 0; the map never changes afterwards.
+ * and unmapped guards below the stacks. A second mapping of the text, KERNEL_TEXT_ALIAS away from
+ * it, is writable: for patching only. Boot, CPU 0; the map never changes afterwards.
  */
 #include "kernel/arch/assert.h"
 #include "kernel/arch/board.h"
@@ -21,14 +21,15 @@ extern char __kernel_start[], __text_end[], __rodata_end[],
 #define FIRMWARE_MOST 0x100000000ul
 #define KERNEL_TABLE (PTE_VALID | PTE_WRITE | PTE_USED)
 
-/* Of displaced instructions: programs execute them at X86_STEP_SLOTS_AT, the kernel writes here. */
+/* Slots of displaced instructions: programs execute them at X86_STEP_SLOTS_AT, the kernel writes
+ * them at this address. */
 char x86_step_slots[X86_STEP_SLOTS_BYTES] __attribute__((aligned(PAGE_SIZE)));
 uint64_t x86_kernel_cr3;
 uintptr_t x86_linear_end;
-static uintptr_t tables_end; /* physical; tables are allocated from behind the image */
-static bool ram_given;       /* so there is no memory for tables any more */
+static uintptr_t tables_end; /* physical; tables are allocated after the image */
+static bool ram_given;       /* from then on there is no memory for tables */
 
-/* Zeroed explicitly: the loader may have left anything behind the image. */
+/* Zeroed explicitly: the loader may have left anything after the image. */
 static uint64_t x86_table_new(void)
 {
     arch_clear(arch_phys_to_virt(tables_end), PAGE_SIZE);
@@ -99,7 +100,8 @@ static void x86_map_image(uintptr_t start, uintptr_t end)
     }
 }
 
-/* The tables above let programs through; what else is in them is the kernel's by its own entry. */
+/* The upper tables allow access by programs; everything else in them is protected by its own
+ * entry. */
 static void x86_map_step(void)
 {
     uint64_t *top = arch_phys_to_virt(x86_kernel_cr3);
@@ -127,7 +129,7 @@ void x86_map_kernel(void)
 
     tables_end = arch_virt_to_phys(__kernel_end);
     x86_kernel_cr3 = x86_table_new();
-    /* From 0 on: the first MB has the loader's and the firmware's tables. */
+    /* Mapped from 0 on, because the first MB has the loader's and the firmware's tables. */
     x86_map_blocks(KERNEL_VIRT, 0, image, KERNEL_DATA);
     x86_map_image(image, image_end);
     x86_map_blocks(KERNEL_VIRT, image_end, ram.start + ram.len, KERNEL_DATA);

@@ -2,7 +2,7 @@
 /*
  * Offsets and sizes of structs that the assembler of this port uses. Compiled to assembler only:
  * scripts/board.mk makes the lines "->NAME value" the port's offsets.h (ARCH_OFFSETS_H), which the
- * .S files include. No code of the kernel.
+ * .S files include. Not linked into the kernel.
  */
 #include "kernel/arch/x86_64/port.h"
 

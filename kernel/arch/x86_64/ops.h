@@ -3,7 +3,7 @@
  * x86-64: the structs and inlines that kernel/arch/ requires of a port ("[inline]"). Included by
  * kernel/arch/cpu.h only, before its prototypes.
  *
- * Interrupts are masked in the kernel but for two windows (apic.c), so arch_irq_save() does
+ * Interrupts are masked in the kernel except for two windows (apic.c), so arch_irq_save() does
  * nothing. The GS base points to this CPU's struct x86_cpu. This file knows only one thing about
  * struct thread: its first member is struct arch_context.
  */
@@ -27,26 +27,26 @@
 #define ARCH_STEP_MOST 15
 
 struct arch_context {
-    /* [k] of a CTX_KIND_CALL context, those that a call doesn't keep are older */
+    /* [k] in a CTX_KIND_CALL context the registers that a call doesn't preserve are older */
     uint64_t r[16];
     uint64_t rip;    /* [k] always canonical: IRET and SYSRET would fault in the kernel */
     uint64_t rflags; /* [k] */
     uint64_t kind;   /* [k] CTX_KIND_* */
-    uint64_t cr3;    /* [I] the process's: see struct arch_aspace */
+    uint64_t cr3;    /* [I] belongs to the process: see struct arch_aspace */
     uint64_t tls;    /* [k] FS base: LibWord() */
     uint64_t iomap;  /* [k] X86_PORTS_NONE, or X86_PORTS_BOARD: ThreadCtl(_NTO_TCTL_IO) */
-    uint8_t fp[512] __attribute__((aligned(16))); /* [k] FXSAVE's */
+    uint8_t fp[512] __attribute__((aligned(16))); /* [k] in FXSAVE's format */
 };
 
 struct arch_aspace {
-    /* [I] what CR3 is loaded with: the top table's address and, with PCIDs, the space's one and
-     * X86_CR3_KEEP; 0: none. First member, also of struct process */
+    /* [I] the value loaded into CR3: the top table's address and, with PCIDs, the space's PCID and
+     * X86_CR3_KEEP; 0: none. Must be first, also in struct process */
     uint64_t cr3;
-    /* [k] where the search for free addresses begins, downwards: above is no room, or little */
+    /* [k] the search for free addresses begins here, downwards: above there is little or no room */
     uintptr_t search_from;
 };
 
-/* Task state segment: only what is used has a name. */
+/* Task state segment: only used fields have names. */
 struct x86_tss {
     uint32_t : 32;
     uint64_t rsp[3]; /* [I] rsp[0]: the kernel stack */
@@ -60,30 +60,30 @@ struct x86_tss {
 _Static_assert(offsetof(struct x86_tss, ist) == 0x24 && offsetof(struct x86_tss, ports) == 0x68,
                "the CPU's layout");
 #define X86_PORTS_BOARD offsetof(struct x86_tss, ports)
-#define X86_PORTS_NONE sizeof(struct x86_tss) /* behind the segment's end: no port */
+#define X86_PORTS_NONE sizeof(struct x86_tss) /* after the segment's end: no port */
 
-/* What the GS base points to in the kernel. */
+/* The struct at the GS base in the kernel. */
 struct x86_cpu {
-    struct cpu *self;      /* [I] first: arch_cpu() */
-    struct thread *thread; /* [c] that the entry code saves to */
+    struct cpu *self;      /* [I] must be first: arch_cpu() */
+    struct thread *thread; /* [c] the entry code saves to this thread */
     uint64_t stack_top;    /* [I] */
-    uint64_t scratch;      /* [c] of the entry code */
-    uint64_t tls;          /* [c] what the FS base is, if the present process left it alone */
-    uint64_t space;        /* [k] what CR3 was loaded with, X86_CR3_KEEP included */
-    struct x86_cpu *own;   /* [I] where this struct is */
-    uintptr_t window_ip;   /* [c] where the open interrupt window is; 0: idle */
+    uint64_t scratch;      /* [c] used by the entry code */
+    uint64_t tls;          /* [c] value of the FS base, if the present process has not changed it */
+    uint64_t space;        /* [k] the value loaded into CR3, X86_CR3_KEEP included */
+    struct x86_cpu *own;   /* [I] address of this struct */
+    uintptr_t window_ip;   /* [c] address of the open interrupt window; 0: idle */
     uint32_t bit;          /* [I] 1 << the CPU's number */
     uint32_t called;       /* [a] a call to this CPU is pending: cpus.c */
-    uint64_t slot;         /* [c] in which its program executes a displaced instruction: step/ */
+    uint64_t slot; /* [c] slot in which its program executes a displaced instruction: step/ */
     struct x86_tss tss;
     uint64_t gdt[8]; /* [I] */
     /* [k] by PCID: this CPU may have old translations, and drops all of that PCID before it uses
-     * them: tlb.c */
+     * it: tlb.c */
     uint8_t stale[X86_PCIDS];
 };
 extern struct x86_cpu x86_cpus[];
 
-extern uint64_t x86_kernel_cr3; /* [I] tables that map nothing of a program, for idle CPUs */
+extern uint64_t x86_kernel_cr3; /* [I] tables without any program's mappings, for idle CPUs */
 
 static inline struct cpu *arch_cpu(void)
 {
@@ -168,7 +168,7 @@ static inline void x86_tls_forget(void)
     __asm__ volatile("movq $-1, %%gs:%c0" ::"i"(offsetof(struct x86_cpu, tls)) : "memory");
 }
 
-/* Returns what this CPU's CR3 was loaded with. */
+/* Returns the value that was loaded into this CPU's CR3. */
 static inline uint64_t x86_space(void)
 {
     uint64_t space;
@@ -177,8 +177,8 @@ static inline uint64_t x86_space(void)
     return space;
 }
 
-/* Loads CR3. Translations of a space with a PCID are kept, but for those that are known to be old;
- * of one without, nothing is kept. */
+/* Loads CR3. Translations of a space with a PCID are kept, except those that are known to be old;
+ * of a space without one, none is kept. */
 static inline void x86_space_load(uint64_t space)
 {
     bool stale;
@@ -197,7 +197,7 @@ static inline void x86_space_load(uint64_t space)
     __asm__ volatile("mov %0, %%cr3" ::"r"(space) : "memory");
 }
 
-/* Returns whether this CPU's CR3 was loaded with this. */
+/* Returns whether this value was loaded into this CPU's CR3. */
 static inline bool x86_space_is(uint64_t space)
 {
     bool is;
@@ -215,8 +215,8 @@ static inline void x86_space_enter(uint64_t space)
     x86_space_load(space);
 }
 
-/* A program that loads a selector into FS loses its base unseen: what this CPU's register holds is
- * known only as long as the process runs that has set it. */
+/* A program that loads a selector into FS changes its base unnoticed: the register's value is known
+ * only while the process that has set it runs. */
 static inline void x86_space_switch(uint64_t space)
 {
     if (!x86_space_is(space)) {
@@ -238,7 +238,7 @@ static inline void x86_tls_load(const uint64_t *tls)
                      : "rax", "rcx", "rdx", "memory");
 }
 
-/* It takes long: within a process only when it differs. */
+/* Loading takes long: within a process it is done only when the value differs. */
 static inline bool x86_tls_is(uint64_t tls)
 {
     bool is;
@@ -262,7 +262,8 @@ static inline void arch_switch_save(struct thread *prev)
     __asm__ volatile("fxsave64 %0" : "=m"(from->fp));
 }
 
-/* With the lock: prev's process may end as soon as it is released, and its tables are freed. */
+/* Called with the lock held: prev's process may end, and its tables may be freed, as soon as the
+ * lock is released. */
 static inline void arch_switch_space(struct thread *prev, struct thread *next)
 {
     const struct arch_context *to = (const struct arch_context *)next;
@@ -297,7 +298,7 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
     }
 }
 
-/* An instruction may name a word by its address. */
+/* An instruction may address a word directly. */
 static inline volatile uint32_t *arch_address(volatile uint32_t *word)
 {
     return word;
@@ -336,7 +337,7 @@ static inline uintptr_t arch_probe_result(const uintptr_t *regs)
     return regs[9];
 }
 
-/* Where a call begins, by number: entry.S. */
+/* The code where a call begins, by number: entry.S. */
 extern char x86_call_any[], x86_call_send[], x86_call_receive[], x86_call_reply[];
 extern char *x86_calls[X86_CALLS]; /* [k] read by calls of all CPUs */
 
@@ -350,7 +351,7 @@ static inline void arch_calls_direct(bool on)
                      __ATOMIC_RELAXED);
 }
 
-/* Nothing to do: every entry into this kernel ends in kernel_exit(). */
+/* Nothing has to be done: every entry into this kernel ends in kernel_exit(). */
 static inline void arch_request_exit(void)
 {
 }

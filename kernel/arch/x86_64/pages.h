@@ -20,7 +20,7 @@
 #define PTE_TO_TABLE (PTE_VALID | PTE_WRITE | PTE_USER | PTE_USED)
 #define PTE_IGNORED_SHIFT 52
 
-/* The space's top table and its only table of the next level lie side by side (aspace.c). */
+/* The space's top table and its only table of the next level are adjacent (aspace.c). */
 static inline uint64_t *pages_level1(const struct arch_aspace *as)
 {
     return arch_phys_to_virt((as->cr3 & PTE_ADDRESS) + PAGE_SIZE);
@@ -50,7 +50,7 @@ static inline uint64_t pages_as_block(uint64_t page)
     return page | PTE_BLOCK;
 }
 
-/* Stores are seen in their order. */
+/* Nothing has to be done: stores are seen in their order. */
 static inline void pages_zeroed(void)
 {
     __asm__ volatile("" ::: "memory");
@@ -61,7 +61,7 @@ static inline void pages_set_done(void)
     __asm__ volatile("" ::: "memory");
 }
 
-/* By the tables that the CPU uses. */
+/* Uses the tables that are loaded in this CPU. */
 extern uintptr_t x86_linear_end; /* [I] kernel/arch/x86_64/mmu.c */
 
 static inline uint64_t pages_translate(uintptr_t va, bool user, bool write)
@@ -80,7 +80,7 @@ static inline uint64_t pages_translate(uintptr_t va, bool user, bool write)
         if (shift == 12 || (entry & PTE_BLOCK)) {
             uint64_t within = (1ul << shift) - 1;
             uint64_t pa = (entry & PTE_ADDRESS & ~within) | (va & within);
-            /* The firmware's tables are mapped, too, and not in the kernel's map of RAM. */
+            /* The firmware's tables are mapped, too, but are not in the kernel's map of RAM. */
             return entry & PTE_DEVICE || pa >= x86_linear_end ? 0 : pa;
         }
         table = entry & PTE_ADDRESS;

@@ -12,8 +12,9 @@
 /* start.c: guard, stack, guard, stack …; CPU n's stack is the upper end of entry n; the last one is
  * that of long calls */
 extern char x86_stacks[CONFIG_CPUS + 1][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE];
-/* For what must not use the stack that it finds: double fault and machine check, whose panic never
- * returns; NMI, which may interrupt that panic. Of each CPU, each with a guard below it, too. */
+/* Stacks for exceptions that must not use the stack that they interrupt: double fault and machine
+ * check, whose panic never returns; NMI, which may interrupt that panic. One of each per CPU, each
+ * with a guard below it, too. */
 enum { EMERGENCY_FATAL, EMERGENCY_NMI, EMERGENCY_STACKS };
 extern char x86_emergency_stacks[EMERGENCY_STACKS * CONFIG_CPUS]
                                 [KERNEL_STACK_GUARD + EMERGENCY_STACK_SIZE];
@@ -31,7 +32,7 @@ static inline struct arch_aspace *x86_aspace(const struct thread *t)
     return (struct arch_aspace *)kernel_thread_process(t);
 }
 
-/* For assertions: no interrupt is taken; no program's AC flag lifts SMAP. */
+/* For assertions: interrupts are masked, and no program's AC flag suspends SMAP. */
 static inline uint64_t x86_flags(void)
 {
     uint64_t flags;
@@ -79,7 +80,7 @@ static inline void x86_cpuid(uint32_t leaf, uint32_t out[4])
                      : "a"(leaf), "c"(0));
 }
 
-/* mmu.c: builds the kernel's final map behind its image and switches to it. CPU 0, once. */
+/* Builds the kernel's final map after its image and switches to it (mmu.c). CPU 0, once. */
 void x86_map_kernel(void);
 bool x86_is_stack_guard(uintptr_t va);
 
@@ -94,14 +95,14 @@ void x86_timer_calibrate(void); /* CPU 0, once */
 extern char x86_idle_halt[]; /* the HLT of arch_wait_for_interrupt() */
 
 /* sample.c */
-void x86_sample_init(void); /* CPU 0, once: the clock runs */
+void x86_sample_init(void); /* CPU 0, once: when the clock runs */
 
-/* tlb.c. With the lock, or at boot. */
+/* TLBs (tlb.c). With the lock, or at boot. */
 void x86_pcid_begin(bool there); /* CPU 0, once: whether the CPUs have PCIDs */
 bool x86_pcid_used(void);
 /* Returns the PCID and X86_CR3_KEEP for a new space, to be or-ed into its CR3; 0 without PCIDs. */
 uint64_t x86_pcid_take(void);
-/* The space is gone: no CPU has it any more. */
+/* Called when the space has ended: no CPU has it any more. */
 void x86_pcid_give(uint64_t space);
 /* Drops [va, end) of this space from all TLBs. */
 void x86_tlb_drop(uint64_t space, uintptr_t va, uintptr_t end);
@@ -116,13 +117,13 @@ extern volatile uint32_t x86_cpu_ticket;
 struct thread *x86_start_secondary(unsigned n);
 void x86_ipi(uint32_t cpus, unsigned vector);
 void x86_call_serve(void);
-/* Has these CPUs execute fn(a, b, c), and waits. Lock held. */
+/* Makes these CPUs execute fn(a, b, c), and waits. Lock held. */
 void x86_call(uint32_t cpus, void (*fn)(uint64_t a, uint64_t b, uint64_t c), uint64_t a, uint64_t b,
               uint64_t c);
-uint32_t x86_cpus_started(void); /* those that execute C, this one included */
+uint32_t x86_cpus_started(void); /* CPUs that execute C, this one included */
 /* Returns when no CPU executes an instruction that was fetched before the call. Lock held. */
 void x86_serialise_all(void);
-bool x86_cpus_others(void); /* another CPU executes the kernel */
+bool x86_cpus_others(void); /* whether another CPU executes the kernel */
 
 /* ---- called by entry.S ------------------------------------------------------------- */
 
@@ -133,27 +134,30 @@ struct x86_panic_frame {
 struct thread *x86_irq_from_user(struct thread *self, unsigned vector); /* apic.c */
 struct thread *x86_trap_from_user(struct thread *self, unsigned vector, uint64_t error);
 void x86_irq_in_kernel(unsigned vector); /* apic.c */
-/* text.c: a breakpoint in the kernel; its address is behind it in `frame`, the registers as entry.S
- * pushes them. True: it continues at the new one. */
+/* Handles a breakpoint in the kernel (text.c). `frame` has the address after it, and the registers
+ * as entry.S pushes them. Returns whether to continue at the address that it stores. */
 bool x86_breakpoint(uintptr_t *frame);
-/* sample.c: an NMI; the frame as of a breakpoint. False: nobody expects it. */
+/* Handles an NMI (sample.c); the frame as for a breakpoint. Returns false if it is unexpected. */
 bool x86_nmi(uintptr_t *frame);
-/* probe/: the breakpoint at `site` is a function probe's, which fires; sets where it continues. */
+/* Fires a function probe if the breakpoint at `site` is one (probe/), and sets the address where
+ * execution continues. */
 bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip);
-/* step/: a breakpoint in a program, behind which its address is. NULL: it is the program's own.
- * Otherwise the thread to run. */
+/* Handles a breakpoint in a program, whose saved address is after it (step/). Returns the thread to
+ * run, or NULL if the breakpoint is the program's own. */
 struct thread *x86_step_break(struct thread *self);
-/* Another exception in a program: an instruction that was displaced has caused it at its own
- * address. */
+/* Called for another exception in a program: an instruction that was displaced has caused it at its
+ * original address. */
 void x86_step_faulted(struct thread *self);
-/* Returns where the instruction is from that a program executes at ip: ip, or that of a slot. */
+/* Returns the original address of the instruction that a program executes at ip: ip, or the address
+ * that a slot's instruction is from. */
 uintptr_t x86_step_origin(uintptr_t ip);
 /* Returns the byte of the program that a breakpoint at this address has displaced, if `byte` is a
- * probe's. Any context. */
+ * probe's breakpoint. Any context. */
 uint8_t x86_step_byte(const struct thread *user, uintptr_t address, uint8_t byte);
 extern char x86_step_slots[X86_STEP_SLOTS_BYTES]; /* mmu.c */
 void x86_fatal(const struct x86_panic_frame *frame) __attribute__((noreturn));
 extern char x86_vectors[], x86_syscall[];
-extern char x86_irq_back[], x86_breakpoint_back[]; /* behind the calls of the two above */
+/* return addresses of the calls of the two above */
+extern char x86_irq_back[], x86_breakpoint_back[];
 
 #endif

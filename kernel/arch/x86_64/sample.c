@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x86-64: the sampling interrupt is an NMI, which no mask keeps out. The local APIC's timer can't
- * send one; so the board has one alarm for all CPUs, an NMI at CPU 0. CPU 0 sends NMIs to the CPUs
- * whose samples are due, and sets the alarm for the earliest of the others. A sample that comes too
- * early or twice does no harm: profile.c knows which probes are due.
+ * x86-64: the sampling interrupt is an NMI, which no mask blocks. The local APIC's timer can't send
+ * one; so the board has one alarm for all CPUs, an NMI at CPU 0. CPU 0 sends NMIs to the CPUs whose
+ * samples are due, and sets the alarm for the earliest of the others. A sample that comes too early
+ * or twice does no harm: profile.c knows which probes are due.
  *
- * An NMI may interrupt any instruction of the kernel but those of another NMI's handler, which
+ * An NMI may interrupt any instruction of the kernel except those of another NMI's handler, which
  * lasts until its IRET. So the handler has a stack of its own (entry.S), leaves all kernel state
  * unchanged, the local APIC's registers included, and calls nothing that has breakpoints, whose
- * IRET would let in another NMI. It raises an interrupt of this CPU, whose handler, intr_sample(),
- * requests the kernel's exit. Proved by test/board/samples.py.
+ * IRET would allow another NMI. It raises an interrupt of this CPU, whose handler, intr_sample(),
+ * requests the kernel's exit. Tested by test/board/samples.py.
  */
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
@@ -19,14 +19,14 @@
 #define NMI_STATUS 0x61 /* port */
 #define NMI_FAULT 0xc0  /* bus or memory */
 #define NMI_FORGET 0x0c /* they are cleared and not reported while these are set */
-#define NMI_TIMER 0x03  /* the PIT's, in the same register */
+#define NMI_TIMER 0x03  /* the PIT's bits, in the same register */
 #define SOON 1          /* in ticks of the alarm */
 
 static struct x86_alarm alarm; /* [I] */
-static uint64_t alarm_ratio;   /* [I] its ticks per cycle of the clock, 32 bits fraction */
-static bool sampling;          /* [k] it has been set: NMIs are its own */
+static uint64_t alarm_ratio;   /* [I] ticks of the alarm per cycle of the clock, 32 bits fraction */
+static bool sampling;          /* [k] the alarm has been set: NMIs are its own */
 
-/* [a] cycles: when CPU n wants a sample, UINT64_MAX: never. Written by that CPU; by CPU 0 when it
+/* [a] cycles: time of CPU n's next sample, UINT64_MAX: none. Written by that CPU; by CPU 0 when it
  * is due. */
 static uint64_t wanted[CONFIG_CPUS];
 
@@ -42,7 +42,7 @@ static uint64_t sample_earliest(void)
 }
 
 /* Sets the alarm. CPU 0's handler may do so at the same time, or an interrupted caller may have
- * read an older wish: so the wishes are read again after it is set. */
+ * read an older time: so the times are read again after it is set. */
 static void alarm_arm(void)
 {
     uint64_t at = sample_earliest(), before;
@@ -62,8 +62,8 @@ static void alarm_arm(void)
 
 /* ---- the interrupt ----------------------------------------------------------------- */
 
-/* Returns how many words of the kernel's stack begin at `stack`; 0: it is none of the stacks, as in
- * the first instructions of a kernel call. */
+/* Returns the number of words of the kernel's stack from `stack` on, or 0 if it is on none of the
+ * stacks, as in the first instructions of a kernel call. */
 static unsigned stack_words(uintptr_t stack)
 {
     const size_t bytes = sizeof(x86_stacks[0]);
@@ -75,8 +75,8 @@ static unsigned stack_words(uintptr_t stack)
     return (unsigned)((bytes - offset % bytes) / 8);
 }
 
-/* In the gap in which the stack pointer is the program's, or none at all, the sample has no stack:
- * its address only says that the kernel was interrupted. */
+/* In the gap in which the stack pointer is the program's, or invalid, the sample has no stack: its
+ * address only shows that the kernel was interrupted. */
 void arch_sample_taken(uintptr_t ip, uintptr_t sp, const uintptr_t *stack)
 {
     unsigned words = stack ? stack_words(sp) : 0;
@@ -113,7 +113,7 @@ bool x86_nmi(uintptr_t *frame)
     if (!__atomic_load_n(&sampling, __ATOMIC_ACQUIRE) || (x86_in8(NMI_STATUS) & NMI_FAULT)) {
         return false;
     }
-    /* Behind STI: its interrupts come now, and HLT would sleep on them. */
+    /* The NMI hit the instruction after STI: interrupts are taken now, and HLT would miss them. */
     frame[X86_FRAME_RIP] += frame[X86_FRAME_RIP] == (uintptr_t)x86_idle_halt;
     uint32_t state = x86_lapic_save();
     if (x86_this_bit() != 1 || alarm_came()) {

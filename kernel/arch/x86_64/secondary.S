@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where another CPU begins (cpus.c): in real mode, in a copy of x86_trampoline at X86_TRAMPOLINE,
- * by the boot map to the kernel's own one and to C on a stack. A CPU that comes when nobody waits
- * for it any more stops here.
+ * The start of another CPU (cpus.c): in real mode, in a copy of x86_trampoline at X86_TRAMPOLINE,
+ * over the boot map to the kernel's own one and to C on a stack. A CPU that starts when it is no
+ * longer expected stops here.
  */
 #include ARCH_OFFSETS_H
 #include "kernel/arch/x86_64/long_mode.h"
@@ -11,7 +11,7 @@
 #define SEL_CODE 0x08
 #define SEL_DATA 0x10
 #define SEL_CODE32 0x18
-#define TOPOLOGY 0xb /* CPUID's leaf with identifiers of 32 bits; EBX 0: it is not there */
+#define TOPOLOGY 0xb /* CPUID's leaf with 32-bit identifiers; EBX 0: not available */
 
     .section .text.boot, "ax", @progbits
     .code16

@@ -22,18 +22,19 @@
 /* Offset of a second, writable mapping of the kernel's text from the first. */
 #define KERNEL_TEXT_ALIAS (-0x40000000l)
 
-/* Kernel address of the slots of displaced instructions (step/step.c), which programs execute: so
- * far below the end that operands in the lower 2 GB are within reach of 32 bits. */
+/* Kernel address of the slots of displaced instructions (step/step.c), which programs execute: far
+ * enough below the end that 32-bit displacements reach operands in the lower 2 GB. */
 #define X86_STEP_SLOTS_AT 0xfffffffffa000000
 #define X86_STEP_SLOTS_BYTES 32768
 
-/* CR3: identifier of the space whose translations the TLB keeps apart (tlb.c), 0 for the kernel and
- * where CPUs have none; and not to drop what is there. As many as a board has processes, and 0. */
+/* Bits of CR3: the identifier of the space, by which the TLB tags translations (tlb.c), 0 for the
+ * kernel and on CPUs without identifiers; and the flag not to drop the space's translations. There
+ * are as many identifiers as a board has processes, and 0. */
 #define X86_PCID_MASK 0xffful
 #define X86_PCIDS 2048
 #define X86_CR3_KEEP (1ul << 63)
 
-/* Segment selectors, in the order that SYSRET asks for. */
+/* Segment selectors, in the order that SYSRET requires. */
 #define SEL_KERNEL_CODE 0x08
 #define SEL_KERNEL_DATA 0x10
 #define SEL_USER_BASE 0x18 /* SYSRET: data at +8, code at +16 */
@@ -58,16 +59,17 @@
 #define RBP 5
 #define RSI 6
 #define RDI 7
-/* Only what a function keeps is valid. The way out sets it, so that a call need not. */
+/* Only the registers that a function preserves are valid. The exit path sets this kind, so that a
+ * call need not. */
 #define CTX_KIND_CALL 0
-#define CTX_KIND_FULL 1 /* from the interruption of a program until it goes on */
+#define CTX_KIND_FULL 1 /* from the interruption of a program until it continues */
 
 /* INT3, and offset of the displaced instruction in a function probe's slot (probe/slot.c). */
 #define X86_BREAKPOINT 0xcc
 #define X86_JUMP 0xe9 /* of 32 bits */
 #define X86_SLOT_CODE 8
-/* In words: where entry.S has rip behind the registers that it pushes, the first of them rbp; and
- * where the CPU has pushed rsp. */
+/* Offsets in words: of rip after the registers that entry.S pushes, the first of them rbp; and of
+ * the rsp that the CPU has pushed. */
 #define X86_FRAME_RIP 12
 #define X86_FRAME_RSP 15
 
@@ -76,26 +78,27 @@
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_EXCEPTIONS 32
 #define VECTOR_LINES 0x30
-#define VECTOR_MESSAGES 0xb0 /* the lines from here on are messages of devices (MSI) */
+#define VECTOR_MESSAGES 0xb0 /* lines from here on are messages of devices (MSI) */
 #define VECTOR_TIMER 0xf0
 #define VECTOR_IPI 0xf1
-#define VECTOR_CALL 0xf2 /* the port's own calls to other CPUs: not traced, as it is no line */
+#define VECTOR_CALL 0xf2 /* the port's own calls to other CPUs: not traced, as this is not a line */
 #define VECTOR_SAMPLE 0xf3
 #define VECTOR_SPURIOUS 0xff
 
-/* First word of what a PVH loader leaves. Else it is Multiboot2's information, of which so many
- * bytes are kept; the maps of large PCs take 10 KB. */
+/* First word of the information that a PVH loader leaves. Otherwise it is Multiboot2's, of which
+ * this many bytes are kept; the maps of large PCs take 10 KB. */
 #define LOADER_PVH_MAGIC 0x336ec578
 #define LOADER_INFO_MOST 16384
 
 #define X86_MAX_CPUS 8
-/* Where another CPU begins: a page below 1 MB. x86_cpu_ticket says which one may come. */
+/* The start address of another CPU: a page below 1 MB. x86_cpu_ticket names the CPU that may
+ * start. */
 #define X86_TRAMPOLINE 0x8000
 #define X86_CPU_ID_MOST 0x3fffffff
 #define X86_CPU_WANTED 0x40000000
 #define X86_CPU_TAKEN 0x80000000
 
-/* What boot.S and secondary.S load for long mode. */
+/* Values that boot.S and secondary.S load for long mode. */
 #define BOOT_CR4 0x620      /* PAE, OSFXSR, OSXMMEXCPT */
 #define BOOT_CR0 0x80010033 /* PG, WP, NE, ET, MP, PE */
 #define MSR_EFER 0xc0000080

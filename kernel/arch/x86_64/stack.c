@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x86-64: the CPU-specific part of kernel/observe/unwind.c: the frame a thread starts from, what a
- * return address is, and what interrupts and function probes leave on the kernel's stack (entry.S).
+ * x86-64: the CPU-specific part of kernel/observe/unwind.c: a thread's first frame, the test for a
+ * return address, and the frames of interrupts and function probes on the kernel's stack (entry.S).
  * Any context, interrupts masked.
  */
 #include "kernel/arch/assert.h"
@@ -33,7 +33,7 @@ bool arch_exception_frame(struct unwind_frame *f)
     f->live = f->fp >= f->sp && f->fp % sizeof(*pushed) == 0 &&
               arch_peek(pushed, f->fp, sizeof(pushed), NULL);
     if (f->live) {
-        f->pc = pushed[X86_FRAME_RIP] - probe; /* the CPU points behind the breakpoint */
+        f->pc = pushed[X86_FRAME_RIP] - probe; /* the CPU points after the breakpoint */
         f->sp = pushed[X86_FRAME_RSP];
         f->fp = pushed[0];
         f->at_probe = probe;
@@ -41,7 +41,7 @@ bool arch_exception_frame(struct unwind_frame *f)
     return true;
 }
 
-/* No slot calls anything. */
+/* Slots don't call functions. */
 bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
 {
     (void)f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From boot.S to the portable kernel: segments, system registers, names and ELF kind of this port.
- * Boot only.
+ * The path from boot.S to the portable kernel: segments, system registers, names and ELF kind of
+ * this port. Boot only.
  */
 #include "kernel/arch/board.h"
 #include "kernel/arch/coroutine.h"
@@ -20,7 +20,7 @@ uint64_t x86_start_info;
 struct x86_cpu x86_cpus[CONFIG_CPUS];
 char x86_stacks[CONFIG_CPUS + 1][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE]
     __attribute__((aligned(KERNEL_STACK_GUARD)));
-/* For what must not use the stack that it finds: see port.h. */
+/* Stacks for exceptions that must not use the stack that they interrupt: see port.h. */
 char x86_emergency_stacks[EMERGENCY_STACKS * CONFIG_CPUS][KERNEL_STACK_GUARD + EMERGENCY_STACK_SIZE]
     __attribute__((aligned(KERNEL_STACK_GUARD)));
 
@@ -118,18 +118,18 @@ void x86_cpu_load(unsigned n)
     table_load("gdt", cpu->gdt, sizeof(cpu->gdt));
     table_load("idt", idt, sizeof(idt));
     __asm__ volatile("ltr %w0" ::"r"(SEL_TSS));
-    /* No local table: a reset leaves one of 64 KB at address 0, which is a program's. */
+    /* There is no local table: a reset leaves one of 64 KB at address 0, in a program's memory. */
     __asm__ volatile("lldt %w0" ::"r"(0));
     x86_wrmsr(MSR_FS_BASE, 0);
     x86_wrmsr(MSR_GS_BASE, (uintptr_t)cpu);
-    x86_wrmsr(MSR_KERNEL_GS_BASE, 0); /* the program's, until SWAPGS */
+    x86_wrmsr(MSR_KERNEL_GS_BASE, 0); /* the program's value, until SWAPGS */
     x86_wrmsr(MSR_STAR, (uint64_t)(SEL_USER_BASE | 3) << 48 | (uint64_t)SEL_KERNEL_CODE << 32);
     x86_wrmsr(MSR_LSTAR, (uintptr_t)x86_syscall);
     x86_wrmsr(MSR_FMASK, FLAGS_CLEARED);
     x86_wrmsr(MSR_SYSENTER_CS, 0);
 }
 
-/* ---- what the CPU has -------------------------------------------------------------- */
+/* ---- features of the CPU ----------------------------------------------------------- */
 
 #define CR4_MCE 0x40ul
 #define CR4_PGE 0x80ul
@@ -140,7 +140,7 @@ void x86_cpu_load(unsigned n)
 
 #define CPUID_1_ECX_PCID 0x20000u
 
-/* CONFIG_PCID: board.mk. All CPUs are taken to be like the first. */
+/* CONFIG_PCID is set in board.mk. All CPUs are assumed to be like the first. */
 static void x86_features_find(void)
 {
     uint32_t features[4];
@@ -150,7 +150,7 @@ static void x86_features_find(void)
 }
 
 /* The kernel never uses a program's addresses (it has all RAM at its own), so it needs no STAC.
- * PCIDs may be switched on while PCID 0 is in use. */
+ * PCIDs may be enabled while PCID 0 is in use. */
 void x86_protection_on(void)
 {
     uint32_t known[4], features[4] = {0};
@@ -161,7 +161,7 @@ void x86_protection_on(void)
         x86_cpuid(7, features);
     }
     __asm__ volatile("mov %%cr4, %0" : "=r"(cr4));
-    cr4 |= CR4_PGE | CR4_MCE; /* every CPU with 64 bits has both */
+    cr4 |= CR4_PGE | CR4_MCE; /* every 64-bit CPU has both */
     cr4 |= features[1] & 1u << 7 ? CR4_SMEP : 0;
     cr4 |= features[1] & 1u << 20 ? CR4_SMAP : 0;
     cr4 |= features[2] & 1u << 2 ? CR4_UMIP : 0;

@@ -3,11 +3,11 @@
  * Makes written text visible: trace sites and loaded programs; clears and cleans memory. Lock held.
  *
  * Other CPUs may execute a site while it is replaced, and an instruction of several bytes must
- * never be seen half new. So its first byte becomes a breakpoint; the handler does what the new
- * instruction will do. When the batch ends (arch_text_sync()), the other bytes are written, then
- * the first; before, between and after that each CPU is called, which makes it forget what it has
- * fetched. So a batch costs three calls, however many sites it has. Proved by test/board, suites
- * storms-multi and sites-multi.
+ * never be seen half written. So its first byte becomes a breakpoint; the handler does the new
+ * instruction's work. When the batch ends (arch_text_sync()), the other bytes are written, then the
+ * first; before, between and after that each CPU is called, which makes it discard prefetched
+ * instructions. So a batch costs three calls, however many sites it has. Tested by test/board,
+ * suites storms-multi and sites-multi.
  */
 #include "kernel/arch/assert.h"
 #include "kernel/arch/panic.h"
@@ -59,8 +59,8 @@ void arch_text_write(uintptr_t at, const void *from, size_t bytes)
 
 #define BATCH_MOST 256
 
-/* Sites with a breakpoint. [k], but read by any CPU's handler: an entry is complete before n counts
- * it, and when the batch is over no site of it has a breakpoint. */
+/* Sites with a breakpoint. [k], but read by any CPU's handler: an entry is complete before n
+ * includes it, and at the end of the batch none of its sites has a breakpoint. */
 static struct batch {
     unsigned n;
     struct {
@@ -69,8 +69,8 @@ static struct batch {
     } of[BATCH_MOST];
 } batch;
 
-/* A breakpoint that is not there any more was fetched before; an emulator may even execute it
- * later, translated before. Then the instruction is executed again. */
+/* A breakpoint that no longer exists was fetched before; an emulator may even execute it later,
+ * from an earlier translation. Then the instruction is executed again. */
 bool x86_breakpoint(uintptr_t *frame)
 {
     uintptr_t *const rip = &frame[X86_FRAME_RIP];
@@ -107,7 +107,7 @@ static void x86_batch_end(void)
     __atomic_store_n(&batch.n, 0, __ATOMIC_RELEASE);
 }
 
-/* A site that comes twice keeps one entry: its bytes are written once, so that they are never a
+/* A site that occurs twice keeps one entry: its bytes are written once, so that they are never a
  * mixture of two instructions. */
 static void x86_batch_add(uintptr_t site, uintptr_t next, const uint8_t *code)
 {
@@ -156,7 +156,7 @@ void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
     }
 }
 
-/* Caches are coherent; only what this CPU has fetched already may be old. CPUID serialises. */
+/* Caches are coherent; only this CPU's prefetched instructions may be old. CPUID serializes. */
 void arch_text_sync(const void *start, size_t len)
 {
     uint32_t nothing[4];

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The TLBs: what is dropped from which, and when. Kernel lock held: which space a CPU has changes
- * only with it.
+ * The TLBs: which translations are dropped from which TLB, and when. Kernel lock held: a CPU's
+ * space changes only with the lock.
  *
- * Without PCIDs a TLB holds only what is of its CPU's present space, as a load of CR3 drops the
- * rest, and the kernel's, which never changes. So the CPUs that have a space are called when it
- * loses a mapping, and nothing else is to be done.
+ * Without PCIDs a TLB holds only translations of its CPU's present space, because a load of CR3
+ * drops the others, and of the kernel's, which never change. So the CPUs that have a space are
+ * called when it loses a mapping, and that is all.
  *
- * With PCIDs a TLB keeps what it had of spaces that its CPU has left. Each process has a PCID of
- * its own; the kernel's tables, which map nothing that isn't global, have 0. A CPU that has not
- * the space when a mapping is lost isn't called: it gets a mark (x86_cpus[].stale), and drops all
- * of that PCID when it loads it next (x86_space_load()). An ended process leaves such a mark with
- * every CPU, so its PCID can be another's at once. Proved by test/kernel/arch/x86_64/tlb_test.c
- * against a model of the TLBs; test/board/bochs.py boots with PCIDs, but there the TLBs keep
- * nothing.
+ * With PCIDs a TLB keeps translations of spaces that its CPU has left. Each process has a PCID of
+ * its own; the kernel's tables, which map only global pages, have 0. A CPU that doesn't have the
+ * space when a mapping is lost isn't called: it is marked (x86_cpus[].stale), and drops all of that
+ * PCID when it next loads it (x86_space_load()). An ended process leaves such a mark for every CPU,
+ * so its PCID can be reused at once. Tested by test/kernel/arch/x86_64/tlb_test.c against a model
+ * of the TLBs; test/board/bochs.py boots with PCIDs, but its TLBs keep nothing.
  */
 #include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"
@@ -26,7 +25,7 @@ _Static_assert(X86_PCIDS % BITS == 0 && X86_PCIDS <= X86_PCID_MASK + 1, "CR3");
 _Static_assert(CONFIG_PROCESSES < X86_PCIDS, "each process has one, and 0 is the kernel's");
 
 static bool pcids;                       /* [I] the CPUs have them */
-static uint64_t taken[X86_PCIDS / BITS]; /* [k] a bit each */
+static uint64_t taken[X86_PCIDS / BITS]; /* [k] one bit for each PCID */
 
 void x86_pcid_begin(bool there)
 {
@@ -72,7 +71,7 @@ void x86_pcid_give(uint64_t space)
     }
 }
 
-/* This CPU has the space. */
+/* Drops translations on this CPU, which has the space. */
 static void x86_tlb_drop_here(uint64_t space, uintptr_t va, uintptr_t end)
 {
     kernel_assert(x86_space() == space);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * AArch64: the performance monitors, PMUv3 (Arm DDI 0487, D7). Their overflow is an FIQ, like the
- * sampling interrupt (sample.c), where the board has it. All of it is off at boot, and programs
- * can't read the counters. Tested by test/board/counters.py.
+ * sampling interrupt (sample.c), on boards that support it. All counters are off at boot, and
+ * programs can't read them. Tested by test/board/counters.py.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/assert.h"
 #include "kernel/arch/count.h"
 #include "kernel/arch/entry.h"
 
-#define DFR0_PMUVER(dfr0) ((dfr0) >> 8 & 15) /* 15: monitors that are none of PMUv3 */
+#define DFR0_PMUVER(dfr0) ((dfr0) >> 8 & 15) /* 15: monitors other than PMUv3 */
 #define PMCR_ENABLE 1u
 #define PMCR_LONG_CYCLES 0x40u /* the counter of cycles overflows at 64 bits */
 #define PMCR_COUNTERS(pmcr) ((pmcr) >> 11 & 31)
 #define TYPE_NOT_KERNEL 0x80000000u /* EL1 */
 #define TYPE_NOT_USER 0x40000000u   /* EL0 */
 
-/* Common events (D7.11.3). The names say what they are, as perf's and Solaris's do. */
+/* Common events (D7.11.3), with perf's and Solaris's names. */
 static const struct {
     const char *name;
     uint16_t number;
@@ -75,7 +75,7 @@ unsigned arch_count_counters(void)
     return count_there() ? PMCR_COUNTERS(a64_read_sysreg(pmcr_el0)) : 0;
 }
 
-/* A FIQ that is masked meanwhile stays pending, so the line is seen at the controller. */
+/* An FIQ that is masked meanwhile stays pending, so the line can be observed at the controller. */
 bool arch_count_interrupts(void)
 {
     if (arch_count_counters() == 0 || a64_board_irq_count() == A64_IRQ_NONE) {
@@ -156,7 +156,7 @@ void arch_count_open(uint32_t counters)
     a64_isb();
 }
 
-/* In FIQ: the line falls before the interrupt ends. */
+/* In the FIQ: the line is deasserted before the interrupt ends. */
 void a64_count_taken(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words)
 {
     a64_write_sysreg(pmintenclr_el1, 0xffffffff);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* AArch64 in a kernel without D's counters (kernel/arch/count.h): what firmware has left on is off,
- * and programs can't read it. */
+/* AArch64 in a kernel without D's counters (kernel/arch/count.h): turns off counters that firmware
+ * has left on, and denies them to programs. */
 #include "kernel/arch/aarch64/port.h"
 
 void a64_count_cpu_init(void)

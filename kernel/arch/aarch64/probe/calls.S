@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a slot of a function probe calls (slot.c). x30: back into the slot. The slot has made
- * A64_PROBE_FRAME bytes of stack and saved x0 and x30 at its start. Every register that a callee
- * may change is saved, not only those that the convention lets a caller keep: the compiler knows
- * what its own functions change. Proved by test/board's suite fbt.
+ * The functions that a slot of a function probe calls (slot.c). x30: the return address in the
+ * slot. The slot has made A64_PROBE_FRAME bytes of stack and saved x0 and x30 at its start. Every
+ * register that a callee may change is saved, not only those that the convention lets a caller
+ * keep: the compiler knows which registers its own functions change. Tested by test/board's suite
+ * fbt.
  */
 #include "kernel/arch/aarch64/shared.h"
 

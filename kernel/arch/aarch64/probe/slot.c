@@ -8,8 +8,8 @@
  *      <the displaced instruction>
  *      b   <the instruction after the site>
  *
- * Refuses an instruction that can't be made to behave the same in the slot. Tested by test/board's
- * suite fbt.
+ * An instruction that can't be made to behave the same in the slot is refused. Tested by
+ * test/board's suite fbt.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/assert.h"
@@ -38,7 +38,7 @@ static long sign_extend(uint64_t field, unsigned bits)
     return (long)((field ^ sign) - sign);
 }
 
-/* B.cond, CBZ, CBNZ: 19 bits. */
+/* Moves B.cond, CBZ or CBNZ, whose offset has 19 bits. */
 static bool move_branch(uint32_t *insn, uintptr_t from, uintptr_t to)
 {
     long words = sign_extend(*insn >> 5 & 0x7ffff, 19) + ((long)from - (long)to) / 4;
@@ -47,7 +47,7 @@ static bool move_branch(uint32_t *insn, uintptr_t from, uintptr_t to)
     return words >= -(1l << 18) && words < 1l << 18;
 }
 
-/* B, for a tail call. */
+/* Moves B, of a tail call. */
 static bool move_jump(uint32_t *insn, uintptr_t from, uintptr_t to)
 {
     uintptr_t target = from + (uintptr_t)(sign_extend(*insn & BRANCH_BITS, 26) * 4);
@@ -55,7 +55,7 @@ static bool move_jump(uint32_t *insn, uintptr_t from, uintptr_t to)
     return arch_probe_branch(insn, to, target, 4);
 }
 
-/* ADR addresses bytes, ADRP pages. */
+/* Moves ADR, which addresses bytes, or ADRP, which addresses pages. */
 static bool move_address(uint32_t *insn, uintptr_t from, uintptr_t to)
 {
     unsigned shift = *insn >> 31 ? 12 : 0;
@@ -105,7 +105,7 @@ bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned by
     return bytes == 4 && distance >= -(1l << 27) && distance < 1l << 27;
 }
 
-/* A branch finds its slot by itself. */
+/* Nothing has to be done: a branch finds its slot by itself. */
 void arch_probe_known(uintptr_t site, uintptr_t slot, bool on)
 {
     (void)site;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: traps in programs (kernel/arch/step.h). The trap is a BRK. An instruction that counts
- * from its own address, or branches, is emulated (abi/a64_step.h). Any other is executed in a slot
- * of its own, in a page that programs can execute and only the kernel can write: two words, the
- * instruction and a BRK. Meanwhile the program has all interrupts masked, which it can't change. So
- * a thread comes back from the slot by an exception of this one instruction, on this CPU, before
- * anything else: no thread is ever found in a slot, by an unwinder, a sample, or the end of its
- * probe. If the instruction itself faults, it has done so at its own address.
+ * AArch64: traps in programs (kernel/arch/step.h). The trap is a BRK. An instruction that is
+ * relative to its own address, or branches, is emulated (abi/a64_step.h). Any other is executed in
+ * a slot of its own, in a page that programs can execute and only the kernel can write: two words,
+ * the instruction and a BRK. Meanwhile the program runs with all interrupts masked, which it can't
+ * change. So the thread leaves the slot by an exception of this one instruction, on this CPU,
+ * before anything else happens: an unwinder, a sample, or the end of its probe never finds a thread
+ * in a slot. If the instruction itself faults, the fault is reported at its original address.
  */
 #include "kernel/arch/step.h"
 #include "abi/a64_step.h"
@@ -22,14 +22,14 @@
 #define SLOT_BYTES (SLOT_WORDS * sizeof(uint32_t))
 #define SLOTS (A64_STEP_SLOTS_BYTES / SLOT_BYTES)
 
-static uintptr_t slot_from[SLOTS]; /* [k] where the instruction in the slot is from */
+static uintptr_t slot_from[SLOTS]; /* [k] original address of the instruction in the slot */
 
 static uint32_t *slot_of(unsigned slot)
 {
     return (uint32_t *)a64_step_slots + slot * SLOT_WORDS;
 }
 
-/* Where programs execute it. */
+/* Returns the address at which programs execute the slot. */
 static uintptr_t slot_address(unsigned slot)
 {
     return (uintptr_t)slot_of(slot) + KERNEL_TEXT_ALIAS;
@@ -101,7 +101,7 @@ static void step_move(struct arch_context *ctx, const struct arch_step *step)
     ctx->spsr |= SPSR_MASKED;
 }
 
-/* Leaves a slot: the instruction was executed, or has faulted. */
+/* Leaves a slot after the instruction was executed or has faulted. */
 static void step_leave(struct arch_context *ctx, bool done)
 {
     ctx->elr = slot_from[(ctx->elr - slot_address(0)) / SLOT_BYTES % SLOTS] + (done ? 4 : 0);

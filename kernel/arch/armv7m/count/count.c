@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the counter of cycles, CYCCNT, where the CPU has one. It has 32 bits, no flag of its
- * overflow and no interrupt, so there is nothing for the provider cpc, and the upper half is kept
- * here: each reading adds what was counted since the one before, modulo 2^32. Tested by
+ * ARMv7-M: the counter of cycles, CYCCNT, where the CPU has one. It has 32 bits, no overflow flag
+ * and no interrupt, so it can't serve the provider cpc, and this file keeps the upper half: each
+ * reading adds the count since the previous one, modulo 2^32. Tested by
  * test/kernel/arch/armv7m/dwt_test.c and test/board/counters.py.
  */
 #include "kernel/arch/armv7m/count/dwt.h"
 #include "kernel/arch/assert.h"
 #include "kernel/arch/count.h"
 
-static uint64_t counted; /* [c] at the last reading; its lower half is what CYCCNT was */
+static uint64_t counted; /* [c] at the previous reading; its lower half is CYCCNT's value then */
 
 const char *arch_count_name(unsigned event)
 {
@@ -34,7 +34,7 @@ bool arch_count_interrupts(void)
     return false;
 }
 
-/* It can't tell programs from the kernel. */
+/* The counter can't distinguish programs from the kernel. */
 void arch_count_set(unsigned n, unsigned event, unsigned modes)
 {
     kernel_assert(n == ARCH_COUNT_CYCLE &&
@@ -59,7 +59,7 @@ uint64_t arch_count_read(unsigned n, bool *over)
     return counted;
 }
 
-/* Of counters of events, of which there are none. */
+/* For event counters, of which there are none. */
 void arch_count_write(unsigned n, uint32_t value)
 {
     kernel_assert(n < arch_count_counters());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The counter of cycles in ARMv7-M's data watchpoint and trace unit (Arm DDI 0403, C1.8).
- * Privileged code only. test/kernel/arch/armv7m/fake_dwt.h stands for this header in a test.
+ * Privileged code only. test/kernel/arch/armv7m/fake_dwt.h replaces this header in a test.
  */
 #ifndef ARMV7M_DWT_H
 #define ARMV7M_DWT_H
@@ -9,7 +9,7 @@
 #include "kernel/arch/armv7m/scb.h"
 
 #define DEMCR 0xe000edfcu
-#define DEMCR_TRCENA (1u << 24) /* the unit is on; reads 0 where there is none */
+#define DEMCR_TRCENA (1u << 24) /* the unit is enabled; reads 0 where there is none */
 #define DWT_CTRL 0xe0001000u
 #define DWT_CTRL_CYCCNTENA (1u << 0)
 #define DWT_CTRL_NOCYCCNT (1u << 25)

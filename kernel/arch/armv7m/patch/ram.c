@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: trace sites in text that is RAM: a 32-bit NOP becomes a branch and back. The makefile of
- * a board whose text is flash chooses another file of this folder. Kernel lock held or boot; the
- * caller ends a batch with arch_text_sync(). Proved by every boot that traces.
+ * ARMv7-M: trace sites in text in RAM: replaces a 32-bit NOP by a branch and vice versa. The
+ * makefile of a board whose text is flash chooses another file of this folder. Kernel lock held or
+ * boot; the caller ends a batch with arch_text_sync(). Tested by every boot that traces.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/cpu.h"
@@ -35,7 +35,7 @@ static uint32_t ram_branch(uintptr_t site, uintptr_t target)
     return second << 16 | first;
 }
 
-/* The two halves may lie in two words: no interrupt handler may execute a half-written branch. */
+/* The two halves may be in two words: no interrupt handler may execute a half-written branch. */
 static void ram_write(volatile uint16_t *half, uint32_t insn)
 {
     uintptr_t state = arch_irq_save();

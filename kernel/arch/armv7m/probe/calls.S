@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a slot of a function probe calls (slot.c). lr: back into the slot, which has pushed r0 and
- * lr. Every register that a callee may change is saved, r12 and the flags too: the compiler knows
- * what its own functions change. Proved by test/board's suite fbt.
+ * The functions that a slot of a function probe calls (slot.c). lr: the return address in the slot,
+ * which has pushed r0 and lr. Every register that a callee may change is saved, also r12 and the
+ * flags: the compiler knows which registers its own functions change. Tested by test/board's suite
+ * fbt.
  */
     .syntax unified
     .thumb

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The quotient of 64-bit numbers, which of the kernel only D needs: in place of the compiler's
- * library's, which is twice as long. The CPU divides 32-bit numbers; a longer quotient is made of
- * digits of 16 bits, whose estimate by the divisor's upper digit is too large by at most 2 (Knuth,
- * The Art of Computer Programming, volume 2, 4.3.1, algorithm D). Any context. Tested by
+ * The quotient of 64-bit numbers, which in the kernel only D needs: replaces the function of the
+ * compiler's library, which is twice as long. The CPU divides 32-bit numbers; a longer quotient is
+ * made of digits of 16 bits, whose estimate by the divisor's upper digit is too large by at most 2
+ * (Knuth, The Art of Computer Programming, volume 2, 4.3.1, algorithm D). Any context. Tested by
  * test/kernel/arch/armv7m/divide_test.c.
  */
 #include <stdint.h>
 
 uint64_t __udivmoddi4(uint64_t n, uint64_t d, uint64_t *rest);
 
-/* Returns the next digit of a quotient: of *rest with 16 bits behind it, by d, whose highest bit is
- * set, and which is more than *rest. */
+/* Returns the next digit of a quotient: *rest followed by 16 bits, divided by d, whose highest bit
+ * is set and which is more than *rest. */
 static uint32_t divide_digit(uint32_t *rest, uint32_t next, uint32_t d)
 {
     uint32_t upper = d >> 16, lower = d & 0xffff;
@@ -28,7 +28,7 @@ static uint32_t divide_digit(uint32_t *rest, uint32_t next, uint32_t d)
     return q;
 }
 
-/* Divides *rest, with 32 bits behind it, likewise. */
+/* Likewise divides *rest, followed by 32 bits. */
 static __attribute__((noinline)) uint32_t divide_long(uint32_t *rest, uint32_t next, uint32_t d)
 {
     uint32_t q = divide_digit(rest, next >> 16, d);
@@ -36,7 +36,7 @@ static __attribute__((noinline)) uint32_t divide_long(uint32_t *rest, uint32_t n
     return q << 16 | divide_digit(rest, next & 0xffff, d);
 }
 
-/* What the compiler's divisions become. d isn't 0. */
+/* Implements the compiler's divisions. d isn't 0. */
 uint64_t __udivmoddi4(uint64_t n, uint64_t d, uint64_t *rest)
 {
     uint32_t high = (uint32_t)(n >> 32), low = (uint32_t)n, divisor = (uint32_t)d, r, q;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of function probes (kernel/dtrace/fbt.c), where text is RAM. Kernel lock held. A slot:
+ * The code of function probes (kernel/dtrace/fbt.c), for text in RAM. Kernel lock held. A slot:
  *
  *      push {r0, lr}
  *      bl   armv7m_probe_entry
@@ -8,9 +8,9 @@
  *      b.w  <the instruction after them>
  *      literals that they load relative to the program counter, at LITERALS
  *
- * The slot of a return: the instructions before it, then the call, then the return. A conditional
- * branch goes to another B.W in the slot. Refuses code that doesn't fit. Tested by test/board's
- * suite fbt; test/host/fbt/places.py covers the kinds of sites.
+ * The slot of a return has the instructions before it, then the call, then the return. A
+ * conditional branch goes to another B.W in the slot. Code that doesn't fit is refused. Tested by
+ * test/board's suite fbt; test/host/fbt/places.py covers the kinds of sites.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/assert.h"
@@ -41,7 +41,7 @@ static void slot_put(struct slot_writing *w, uint32_t half)
     }
 }
 
-/* B.W or BL, encodings T4 and T1; `bits` tells them apart. */
+/* Encodes B.W or BL, encodings T4 and T1; `bits` distinguishes them. */
 static uint32_t slot_wide_branch(uint32_t bits, uintptr_t from, uintptr_t to)
 {
     int32_t offset = (int32_t)((to & ~1u) - (from + 4));
@@ -140,7 +140,7 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
     const uint16_t *half = (const uint16_t *)site;
     bool narrow = half[0] >> 11 < 0x1d;
 
-    if (returns && length == 4 && narrow && half[1] == NOP) { /* filling behind the return */
+    if (returns && length == 4 && narrow && half[1] == NOP) { /* padding after the return */
         length = 2;
     }
     uintptr_t last = site + length - (length > 4 || narrow ? 2 : 4);
@@ -152,7 +152,7 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
     } else {
         put_call(&w, armv7m_probe_entry);
         put_displaced(&w, site, site + length);
-        if (w.at < LITERALS) { /* else a conditional branch has already written both exits */
+        if (w.at < LITERALS) { /* otherwise a conditional branch has already written both exits */
             put_branch(&w, 0x9000, site + length);
         }
     }
@@ -168,7 +168,7 @@ bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned by
     return offset >= -most && offset < most;
 }
 
-/* A branch finds its slot by itself. */
+/* Nothing has to be done: a branch finds its slot by itself. */
 void arch_probe_known(uintptr_t site, uintptr_t slot, bool on)
 {
     (void)site;

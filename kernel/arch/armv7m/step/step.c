@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ARMv7-M: traps in programs (kernel/arch/step.h). The trap is a UDF of 16 bits. An instruction
- * that branches is emulated (abi/t2_step.h). Any other is executed at its own place: there is one
- * CPU, so the kernel puts the instruction back and a second UDF behind it, sets PRIMASK, which a
- * program can't change, and returns to it. The program's next exception is of this one instruction,
- * before anything else, a HardFault, because PRIMASK is set; then the text is again as before. So
- * no thread is ever found there, by a sample, an unwinder, or the end of the probe, no other one
- * executes the text meanwhile, and a fault of the instruction is one at its own address, with the
- * thread's own rights. No memory is needed that programs can execute and only the kernel can write.
+ * that branches is emulated (abi/t2_step.h). Any other is executed in its original location: there
+ * is one CPU, so the kernel restores the instruction, writes a second UDF after it, sets PRIMASK,
+ * which a program can't change, and returns to the instruction. The program's next exception is
+ * caused by this one instruction, before anything else happens; it is a HardFault, because PRIMASK
+ * is set; then the text is restored. So a sample, an unwinder, or the end of the probe never finds
+ * a thread in this state, no other thread executes the text meanwhile, and a fault of the
+ * instruction is reported at its own address, with the thread's own rights. No memory is needed
+ * that programs can execute and only the kernel can write.
  *
- * In an IT block the instruction is executed as if it were in none, if its condition holds.
+ * An instruction in an IT block is executed as if it were outside, if its condition holds.
  */
 #include "kernel/arch/step.h"
 #include "abi/t2_step.h"
@@ -21,29 +22,29 @@
 #include "kernel/arch/entry.h"
 #include "kernel/arch/stack.h"
 
-#define REGION 32u /* the smallest of the MPU's, and of their parts */
-#define SLOTS 2048 /* places: there is no other bound than that of the tables */
+#define REGION 32u /* the smallest region of the MPU, and the granularity of regions */
+#define SLOTS 2048 /* locations: the only bound is that of the tables */
 #define XPSR_FLAGS (0xfu << 28)
 
-/* The instruction that is executed in its place. PRIMASK is set as long as `at` is. */
+/* The instruction that is being executed in its location. PRIMASK is set while `at` is not NULL. */
 static struct {
     volatile uint16_t *at; /* [c] NULL: none */
-    uint16_t behind;       /* [c] what the second trap replaces */
+    uint16_t behind;       /* [c] the halfword that the second trap replaces */
     uint8_t bytes;         /* [c] of the instruction */
     uint32_t insn, it;     /* [c] the instruction; the state of the IT block that it is in */
     uint32_t xpsr;         /* [c] before it */
 } in_place;
 
 static uint32_t emulated[SLOTS / 32]; /* [k] a bit for each place */
-static bool faulted;        /* [c] it has: the trap that is there again is not to be met again */
-static struct frame *frame; /* [c] of the thread that has met a trap */
+static bool faulted;        /* [c] it has faulted: the restored trap must not fire again */
+static struct frame *frame; /* [c] frame of the thread that has hit a trap */
 
 static uint16_t first_half(const struct arch_step *step, bool trap)
 {
     return trap ? T2_STEP_BREAK : (uint16_t)step->insn;
 }
 
-/* Once in the kernel, and small: not on the path of a firing. */
+/* A single small copy in the kernel, not on the path of a probe firing. */
 static COLD enum t2_step insn_kind(uint32_t insn)
 {
     return t2_step_kind(insn);
@@ -82,14 +83,14 @@ void arch_step_write(void *at, const struct arch_step *step, bool trap)
     *(volatile uint16_t *)at = first_half(step, trap);
 }
 
-/* The stack pointer before the trap. */
+/* Returns the stack pointer before the trap. */
 static uint32_t frame_sp(const struct arch_context *ctx)
 {
     return (uint32_t)(frame + 1) + (armv7m_no_fp(ctx) ? 0 : FP_FRAME_BYTES) +
            (frame->xpsr & XPSR_ALIGNED ? 4 : 0);
 }
 
-/* Of the arguments four are in registers, the others on the stack. */
+/* Four arguments are in registers, the others on the stack. */
 uintptr_t arch_step_argument(const struct thread *t, unsigned n)
 {
     uintptr_t word = 0;
@@ -113,13 +114,13 @@ static void text_written(void)
     __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
-/* Returns false if nothing can be behind the instruction. */
+/* Returns false if nothing can be written after the instruction. */
 static bool step_in_place(struct thread *self, const struct arch_step *step)
 {
     volatile uint16_t *at = (volatile uint16_t *)step->address;
     const unsigned behind = step->bytes / 2u, bytes = step->bytes + ARCH_STEP_BEHIND;
 
-    /* The trap was in the process's own text. Within a region nothing else begins. */
+    /* The trap was in the process's own text, and rights don't change within a region. */
     if (step->address % REGION + bytes > REGION &&
         !kernel_user_ptr(self, step->address, bytes, KYMO_PROT_EXEC | MAPPING_OWNED)) {
         return false;
@@ -138,7 +139,8 @@ static bool step_in_place(struct thread *self, const struct arch_step *step)
     return true;
 }
 
-/* The flags and the state of an IT block behind an instruction that was executed as in none. */
+/* Restores the flags and the state of an IT block after an instruction that was executed as if
+ * outside. */
 static void it_continue(struct frame *f)
 {
     if (in_place.bytes == 2 && !t2_step_compares(in_place.insn)) {
@@ -147,8 +149,8 @@ static void it_continue(struct frame *f)
     f->xpsr = t2_step_with_it(f->xpsr, t2_step_it_next(in_place.it));
 }
 
-/* From HardFault. The CPU has just stacked the frame, with the thread's rights, or says that it
- * could not. */
+/* Called in HardFault. The CPU has just stacked the frame, with the thread's rights, or reports
+ * that it could not. */
 bool armv7m_step_left(void)
 {
     volatile uint16_t *at = in_place.at;
@@ -193,8 +195,8 @@ static void cpu_read(struct t2_step_cpu *cpu, const struct arch_context *ctx)
     cpu->xpsr = frame->xpsr;
 }
 
-/* The stack pointer is what the CPU makes of where the frame is: so the frame moves, upwards only.
- * Returns false if the thread may not write there, as an LDR can add more than it loads. */
+/* The CPU derives the stack pointer from the frame's address: so the frame moves, upwards only.
+ * Returns false if the thread may not write there, because an LDR can add more than it loads. */
 static bool frame_move(const struct thread *self, struct arch_context *ctx, uint32_t sp)
 {
     const bool has_fp = !armv7m_no_fp(ctx);
@@ -241,7 +243,7 @@ static bool cpu_write(const struct t2_step_cpu *cpu, struct thread *self, uint32
     return true;
 }
 
-/* As of an exception behind the instruction, whose frame the CPU could not store. */
+/* Makes the state of an exception after the instruction whose frame the CPU could not store. */
 static struct thread *fault_frame(struct thread *self)
 {
     struct arch_context *ctx = context_of(self);
@@ -252,7 +254,7 @@ static struct thread *fault_frame(struct thread *self)
     return kernel_fault(self, &fault);
 }
 
-/* Returns the thread to resume. */
+/* Emulates a branch. Returns the thread to resume. */
 static struct thread *step_jump(struct thread *self, uint32_t insn)
 {
     uint32_t words[T2_STEP_WORDS], from = 0;
@@ -282,7 +284,8 @@ static struct thread *step_jump(struct thread *self, uint32_t insn)
 
 /* ---- traps ------------------------------------------------------------------------- */
 
-/* A CPU may or may not raise the trap where the condition of an IT block's instruction fails. */
+/* Returns whether the condition of an IT block's instruction fails: a CPU may or may not raise the
+ * trap then. */
 static bool it_skips(const struct thread *self)
 {
     const uint32_t it = t2_step_it_state(frame->xpsr);
@@ -297,8 +300,8 @@ static bool it_skips(const struct thread *self)
     return true;
 }
 
-/* status: of a thread's fault, taken. A thread that was interrupted within a multiple transfer
- * meets the trap in its place in a state that the trap must not have. */
+/* status: of the thread's fault, which was cleared. A thread that was interrupted within a multiple
+ * transfer, where the trap is now, reaches it in a state that the trap must not have. */
 struct thread *armv7m_step_break(struct thread *self, uint32_t status)
 {
     struct arch_step step;

@@ -7,8 +7,8 @@
  *      <the displaced instruction>
  *      jmp <the instruction after the site>
  *
- * The handler runs on the kernel's stack, with interrupts masked. Refuses an instruction that can't
- * be made to behave the same in the slot. Tested by test/board's suite fbt.
+ * The handler runs on the kernel's stack, with interrupts masked. An instruction that can't be made
+ * to behave the same in the slot is refused. Tested by test/board's suite fbt.
  */
 #include "abi/x86_insn.h"
 #include "kernel/arch/assert.h"
@@ -18,7 +18,7 @@
 
 extern const char __kernel_start[], __text_end[];
 
-/* What the code of a slot is on this CPU. */
+/* The layout of a slot on this CPU. */
 struct x86_slot {
     uint32_t site; /* from __kernel_start, and SITE_RETURNS */
     uint32_t next; /* the lower half of the address; 0: none */
@@ -30,8 +30,8 @@ _Static_assert(offsetof(struct x86_slot, code) == X86_SLOT_CODE, "arch_probe_bac
 #define JUMP_BYTES 5
 #define HASHES 1024
 
-/* Slots whose sites have a breakpoint. [k] while the other CPUs wait in a place that has no probe;
- * so a handler finds it complete without the lock. */
+/* Slots whose sites have a breakpoint. [k] and changed only while the other CPUs wait in code
+ * without probes; so a handler finds them consistent without the lock. */
 static uint32_t slots_by_hash[HASHES];
 
 static uint32_t *x86_hash_of(uintptr_t site)
@@ -49,7 +49,7 @@ static uintptr_t x86_slot_site(const struct x86_slot *slot)
     return (uintptr_t)__kernel_start + (slot->site & ~SITE_RETURNS);
 }
 
-/* NULL: none. */
+/* Returns a site's slot, or NULL. */
 static const struct x86_slot *x86_slot_find(uintptr_t site)
 {
     for (uint32_t low = *x86_hash_of(site); low; low = x86_slot_at(low)->next) {
@@ -73,11 +73,11 @@ bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip)
     } else {
         kernel_probe_entry(slot->code, regs);
     }
-    *rip = (uintptr_t)slot->code; /* only now: a stack is walked by what it was */
+    *rip = (uintptr_t)slot->code; /* only now: until here a stack was walked by the old value */
     return true;
 }
 
-/* The link is the handler's, so it is written where no handler runs. */
+/* The handler uses the link, so it is written when no handler runs. */
 void arch_probe_known(uintptr_t site, uintptr_t slot, bool on)
 {
     uint32_t *link = x86_hash_of(site), low = (uint32_t)slot;
@@ -110,7 +110,8 @@ static void x86_near_set(uint8_t *field, uintptr_t from, uintptr_t to)
     __builtin_memcpy(field, &distance, sizeof(distance));
 }
 
-/* All text lies within the range of 32 bits. Returns the bytes written, 0: there is no such. */
+/* Moves an instruction; all text is within reach of 32 bits. Returns the number of bytes written,
+ * or 0 if it can't be moved. */
 static unsigned x86_slot_move(uint8_t *code, uintptr_t at, uintptr_t site,
                               const struct x86_insn *insn)
 {
@@ -146,7 +147,7 @@ bool arch_probe_slot(uint32_t words[ARCH_PROBE_WORDS], uintptr_t at, uintptr_t s
     const struct x86_insn insn = x86_insn_read((const uint8_t *)site, X86_INSN_MOST);
     const uintptr_t code = at + X86_SLOT_CODE;
 
-    (void)length; /* the instruction says it */
+    (void)length; /* the instruction itself determines it */
     kernel_assert(kernel_holds_lock());
     if (insn.length == 0 || insn.length > sizeof(slot->code) - JUMP_BYTES ||
         (!insn.two && (insn.opcode == 0xe8 || insn.opcode == X86_BREAKPOINT))) {

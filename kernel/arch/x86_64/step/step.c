@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x86-64: traps in programs (kernel/arch/step.h). The trap is INT3, one byte. What branches is
- * emulated (abi/x86_effect.h). Any other instruction is executed in a slot of its own, in a page
- * that programs can execute and only the kernel can write: the instruction, and INT3 up to the
- * slot's end. An operand that counts from the instruction's end gets another displacement.
+ * x86-64: traps in programs (kernel/arch/step.h). The trap is INT3, one byte. A branch is emulated
+ * (abi/x86_effect.h). Any other instruction is executed in a slot of its own, in a page that
+ * programs can execute and only the kernel can write: the instruction, and INT3 up to the slot's
+ * end. An operand relative to the instruction's end gets another displacement.
  *
- * Meanwhile the program has interrupts masked, which it can't do, nor undo. So a thread comes back
- * from the slot by an exception of this one instruction, on this CPU, before anything else: no
- * thread is ever found in a slot, by an unwinder, another CPU, or the end of its probe; an NMI is
- * one at the instruction's own address (x86_step_origin()). If the instruction itself faults, it
- * has done so at its own address.
+ * Meanwhile the program runs with interrupts masked, which it can neither do nor undo. So the
+ * thread leaves the slot by an exception of this one instruction, on this CPU, before anything else
+ * happens: an unwinder, another CPU, or the end of its probe never finds a thread in a slot; an NMI
+ * is reported at the instruction's original address (x86_step_origin()). If the instruction itself
+ * faults, the fault is reported at its original address, too.
  */
 #include "kernel/arch/step.h"
 #include "abi/sys/kymo.h"
@@ -25,9 +25,9 @@
 #define SLOTS (X86_STEP_SLOTS_BYTES / SLOT_BYTES)
 _Static_assert(SLOT_BYTES > ARCH_STEP_MOST && ARCH_STEP_MOST == X86_INSN_MOST, "a trap behind it");
 
-/* [k] of the slots; handlers read that of a site, which is there before the site is. */
+/* [k] data of the slots; handlers read that of a site, which is set before the site. */
 static struct {
-    uintptr_t from; /* where the instruction is from */
+    uintptr_t from; /* original address of the instruction */
     struct x86_step insn;
 } slots[SLOTS];
 
@@ -36,7 +36,7 @@ static uintptr_t x86_slot_address(unsigned slot)
     return X86_STEP_SLOTS_AT + slot * SLOT_BYTES;
 }
 
-/* Where an operand is that counts from the instruction's end. */
+/* Returns the address of an operand that is relative to the instruction's end. */
 static uintptr_t near_target(const struct arch_step *step, const struct x86_step *insn)
 {
     int32_t distance;
@@ -45,7 +45,7 @@ static uintptr_t near_target(const struct arch_step *step, const struct x86_step
     return step->address + insn->length + (uintptr_t)(intptr_t)distance;
 }
 
-/* Of any slot. */
+/* Returns whether the operand is within reach of any slot. */
 static bool is_within_reach(uintptr_t target)
 {
     const intptr_t first = (intptr_t)(target - X86_STEP_SLOTS_AT);
@@ -90,7 +90,7 @@ void arch_step_prepare(const struct arch_step *step)
     arch_text_sync(slot, SLOT_BYTES);
 }
 
-/* A trap is one byte: only that is put back, whatever is behind it. */
+/* A trap is one byte: only that byte is restored, whatever follows it. */
 bool arch_step_is_there(const void *at, const struct arch_step *step, bool trap)
 {
     const volatile uint8_t *text = at;
@@ -106,7 +106,7 @@ bool arch_step_is_there(const void *at, const struct arch_step *step, bool trap)
     return true;
 }
 
-/* One byte: another CPU that has fetched the text before finds its site or the instruction. */
+/* It is one byte: another CPU that fetched the text before finds its site or the instruction. */
 void arch_step_write(void *at, const struct arch_step *step, bool trap)
 {
     kernel_assert(kernel_holds_lock());
@@ -137,7 +137,7 @@ static bool is_canonical(uintptr_t va)
     return (uintptr_t)((intptr_t)(va << 16) >> 16) == va;
 }
 
-/* What the CPU reports of an address that no table can have: by way of the stack or not. */
+/* Reports the CPU's fault for an address that no table can map: by way of the stack or not. */
 static struct thread *fault_impossible(struct thread *self, uintptr_t ip, bool stack)
 {
     const struct arch_fault fault = {.ip = ip,
@@ -148,7 +148,7 @@ static struct thread *fault_impossible(struct thread *self, uintptr_t ip, bool s
     return kernel_fault(self, &fault);
 }
 
-/* An access of 8 bytes has failed. */
+/* Reports a failed access of 8 bytes. */
 static struct thread *fault_access(struct thread *self, uintptr_t ip, uintptr_t at, bool write,
                                    bool stack)
 {
@@ -169,7 +169,7 @@ static bool is_by_stack(const struct x86_step *insn)
     return insn->op == X86_OP_RETURN || insn->base == RSP || insn->base == RBP;
 }
 
-/* In the CPU's order: the load, the target, the store. */
+/* Emulates in the CPU's order: the load, the target, the store. */
 static struct thread *step_does(struct thread *self, const struct x86_step *insn, uintptr_t ip)
 {
     struct arch_context *ctx = x86_context(self);
@@ -206,7 +206,7 @@ static void x86_step_move(struct arch_context *ctx, unsigned slot)
     ctx->rflags &= ~(uint64_t)RFLAGS_IF;
 }
 
-/* Leaves a slot: the instruction was executed, so that execution stands at its end; or it has
+/* Leaves a slot: either the instruction was executed, so that the ip is at its end, or it has
  * faulted. */
 static void x86_step_leave(struct arch_context *ctx)
 {
@@ -229,7 +229,7 @@ struct thread *x86_step_break(struct thread *self)
         x86_step_leave(ctx);
         return x86_step_exit(self);
     }
-    ctx->rip--; /* for the clauses: the frame is that of the place's instruction */
+    ctx->rip--; /* for the clauses: the frame is that of the location's instruction */
     if (!kernel_user_probe(self, ctx->rip, &step)) {
         ctx->rip++;
         return NULL;
