@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Assertions of what the trace relies on: that a buffer is in a state, that interrupts are masked.
+ * Assertions of conditions that the trace relies on, for example that a buffer is in a given state
+ * or that interrupts are masked.
  *
- *   trace_assert(condition)   debug builds: trace_port_failed(), unless it holds. Else nothing,
- *                             unevaluated
+ *   trace_assert(condition)   debug builds: calls trace_port_failed() unless the condition holds.
+ *                             Release builds: not evaluated
  *
  * A condition has no side effect. A makefile chooses by -DTRACE_ASSERT_OPS_H: scripts/assert.mk.
- * See docs/design.md; proved by test/trace/assert_test.c.
+ * See docs/design.md. Tested by test/trace/assert_test.c.
  */
 #ifndef TRACE_ASSERT_H
 #define TRACE_ASSERT_H

@@ -5,7 +5,7 @@
 
 #include "abi/compiler.h"
 
-/* The port's: ends the system, or a test's step. Any context. */
+/* Supplied by the port: ends the system, or a test's step. Any context. */
 void trace_port_failed(const char *file, unsigned line, const char *condition)
     __attribute__((noreturn));
 

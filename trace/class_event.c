@@ -6,9 +6,10 @@
  *
  * Every program may insert events about itself (SYSTEM's ADDRESS, FUNC_ENTER, FUNC_EXIT, SLOG) and
  * of class USER; other events of KER_CALL, KYMO_CALL, INT, PR_TH, SYSTEM and COMM, which readers
- * take for the kernel's, need the ability (-EPERM). -ENOTSUP: the ring's own class, D's, and
+ * attribute to the kernel, need the ability (-EPERM). -ENOTSUP: the ring's own class, D's, and
  * numbers without an event; -EINVAL as in trace/user.c. An event that is filtered out or not being
- * traced is not an error. Proof: test/trace/class_test.c; from a program: test/board's t_trace.
+ * traced is not an error. Tested by test/trace/class_test.c; from a program by test/board's
+ * t_trace.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
@@ -45,7 +46,7 @@ static bool entry_on(unsigned id, const uint32_t *words, unsigned nwords)
                      trace_threads_entry(event_class, id, pid, tid);
 }
 
-/* Returns 1: an event of that number is on; 0: off; or -ENOTSUP. */
+/* Returns 1 if an event of that number is on, 0 if it is off, or -ENOTSUP. */
 static long class_on(uint32_t slot_class, uint32_t number, const uint32_t *words, unsigned nwords)
 {
     if (trace_class_is_call(slot_class)) {
@@ -61,7 +62,7 @@ static long class_on(uint32_t slot_class, uint32_t number, const uint32_t *words
     return -ENOTSUP;
 }
 
-/* Inserts the event as the kernel would: callers with the ability only. */
+/* Inserts the event as the kernel would, for callers with the ability only. */
 static long class_event_insert(bool able, uint32_t slot_class, uint32_t event,
                                const uint32_t *words, unsigned nwords)
 {

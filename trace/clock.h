@@ -4,14 +4,14 @@
  * the high word. Own CPU, interrupts masked.
  *
  * 32-bit timers: a low word above the last stamp's means "later, in the same wrap" only if less
- * than a wrap has passed. So trace_clock_wrapped(), called at least twice a wrap, writes a TIME
- * slot when the high word has changed or nothing was recorded for half a wrap. Between a wrap and
- * that call the low word is below the last stamp's and below the software clock's, which is how an
- * event detects the wrap. Invariant of the fast paths: while limit is not NULL, time_high is the
+ * than a wrap has passed since. So trace_clock_wrapped(), called at least twice a wrap, writes a
+ * TIME slot when the high word has changed or nothing was recorded for half a wrap. Between a wrap
+ * and that call the low word is below the last stamp's and below the software clock's, which is how
+ * an event detects the wrap. Invariant of the fast paths: while limit is not NULL, time_high is the
  * high word of the software clock. Other code that moves the clock over a wrap sets limit to NULL.
  *
  * Stamps may run ahead of the clock by one per event that shares a tick. If that takes them over a
- * wrap, the CPU stays in the slow path (time_ahead) until the clock catches up. Proof:
+ * wrap, the CPU stays in the slow path (time_ahead) until the clock catches up. Tested by
  * test/trace/clock_test.c.
  */
 #ifndef TRACE_CLOCK_H
@@ -35,7 +35,7 @@ static inline bool trace_clock_over(const struct trace_cpu *cpu, trace_now_t now
     return TRACE_PORT_CLOCK_BITS == 32 ? now < cpu->clock_low : now >= cpu->wrap;
 }
 
-/* Handles such a wrap: returns the high word of now and makes it the software clock's. */
+/* Handles such a wrap: returns the high word of now and sets the software clock's to it. */
 static inline uint32_t trace_clock_high(struct trace_cpu *cpu, trace_now_t now)
 {
     uint32_t high = (uint32_t)((uint64_t)now >> 32);
@@ -52,7 +52,8 @@ static inline uint64_t trace_clock_last(const struct trace_cpu *cpu)
     return (uint64_t)cpu->time_high << 32 | cpu->cursor[-1].time;
 }
 
-/* Exact if called at least once per wrap of the 32-bit timer. */
+/* Returns the extended reading, which is exact if this is called at least once per wrap of the
+ * 32-bit timer. */
 static inline uint64_t trace_clock_extended(struct trace_cpu *cpu, uint32_t low)
 {
     uint32_t high = cpu->clock_high + (low < cpu->clock_low);
@@ -80,7 +81,7 @@ static inline uint64_t trace_clock_now(struct trace_cpu *cpu)
  */
 uint64_t trace_clock_stamp(struct trace_cpu *cpu, uint32_t more);
 
-/* Called when a TIME or BUFFER slot took a stamp: makes its high word the log's. */
+/* Called when a TIME or BUFFER slot has taken a stamp: sets the log's high word to the stamp's. */
 static inline void trace_clock_set_high(struct trace_cpu *cpu, uint32_t high)
 {
     cpu->time_high = high;

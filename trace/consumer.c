@@ -36,7 +36,7 @@ int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned 
     if (per_cpu > SIZE_MAX / 2 / buffer_bytes / cpus) {
         return -ENOMEM;
     }
-    size_t share = (size_t)per_cpu * buffer_bytes; /* of one CPU */
+    size_t share = (size_t)per_cpu * buffer_bytes; /* bytes of one CPU */
     size_t table = trace_ring_table_bytes(per_cpu);
     consumer->per_cpu = per_cpu;
     consumer->bytes = share * cpus;
@@ -81,7 +81,7 @@ void trace_consumer_free(struct trace_consumer *consumer)
     consumer->bytes = 0;
 }
 
-/* Returns the CPU whose oldest READY buffer began first; the number of CPUs if none has one. */
+/* Returns the CPU whose oldest READY buffer began first, or the number of CPUs if none has one. */
 static unsigned first_begun(const struct trace_consumer *consumer)
 {
     unsigned cpus = trace_port_cpu_count(), found = cpus;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A consumer owns buffers on each CPU, in one contiguous block, and a policy: allocation, taking,
- * giving back, teardown. Consumer 0 is the event log. The buffers' content is opaque here.
+ * giving back, teardown. Consumer 0 is the event log. The buffers' content is opaque to it.
  *
  * All functions: kernel lock. Writers of the rings must be stopped on every CPU for alloc and free.
- * Described in docs/ring.md; proof: test/trace/control_test.c, owner_test.c.
+ * See docs/ring.md. Tested by test/trace/control_test.c, owner_test.c.
  */
 #ifndef TRACE_CONSUMER_H
 #define TRACE_CONSUMER_H

@@ -5,7 +5,7 @@
  * All commands except QUERYSUPPORT and QUERYVERSION need the ability (-EPERM). Only the buffers'
  * owner, or any able process once the owner has ended, may free, take and give back buffers and set
  * the mode and high-water mark (-EPERM); others may start, stop, flush, filter and query, so that
- * an application can control its own capture. Unknown commands: -ENOTSUP. Proof:
+ * an application can control its own capture. Unknown commands: -ENOTSUP. Tested by
  * test/trace/control_test.c.
  */
 #include "trace/control.h"
@@ -19,7 +19,7 @@
 #include "trace/threads.h"
 #include "trace/trigger.h"
 
-#define NTO_VERSION 640 /* QUERYVERSION: the release whose numbers and commands these are */
+#define NTO_VERSION 640 /* QUERYVERSION: the QNX release that defines these numbers and commands */
 
 static bool is_owner(const struct trace_caller *who)
 {
@@ -191,7 +191,7 @@ static long control_alloc(const struct trace_caller *who, uint32_t per_cpu, uint
 static long owner_command(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
                           void *data)
 {
-    struct trace_gate_request *gate = data; /* of SETGATE */
+    struct trace_gate_request *gate = data; /* for SETGATE */
 
     if (!is_owner(who)) {
         return cmd == _NTO_TRACE_ALLOCBUFFER || cmd == KYMO_TRACE_ALLOCRETAINED ? -EEXIST : -EPERM;

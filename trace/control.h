@@ -8,10 +8,10 @@
 
 struct trace_state {
     struct trace_consumer log;     /* [k] consumer 0 */
-    struct kymo_trace_owner owner; /* [k] pid and name of the last allocator */
+    struct kymo_trace_owner owner; /* [k] pid and name of the most recent allocator */
     bool running;                  /* [k] between START and STOP */
     uint32_t starts;               /* [k] */
-    bool dump_at_end;              /* [k] ring mode, started with a state dump */
+    bool dump_at_end;              /* [k] ring policy, started with a state dump */
     uint8_t policy;                /* [k] enum trace_policy, for all CPUs */
     bool overwrite;                /* [k] */
     uint64_t visits;               /* [k] bit per CPU: to be visited at its next exit */
@@ -21,7 +21,7 @@ extern struct trace_state trace_state;
 long trace_state_start(bool dump);
 long trace_state_stop(void); /* immediately, without a dump */
 long trace_state_flush(void);
-/* FLUSHCPUS: cpus has a bit for each CPU. */
+/* Implements FLUSHCPUS: cpus has a bit for each CPU. */
 long trace_state_visit(uint64_t cpus);
 long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr, bool retained);
 void trace_state_dealloc(void);

@@ -3,7 +3,8 @@
  * TraceEvent()'s commands that limit a class or an event to a process or thread. Kernel lock;
  * trace/control.c has checked the ability. A class or event has one such limit: SET replaces it,
  * either CLR removes it, STOP, DEALLOCBUFFER and DELALLCLASSES keep it. A pid need not exist (yet);
- * an impossible one (0, negative), or a negative tid, is -EINVAL. Proof: test/trace/threads_test.c.
+ * an impossible one (0, negative), or a negative tid, is -EINVAL. Tested by
+ * test/trace/threads_test.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"

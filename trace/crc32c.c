@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * CRC-32C for any little-endian CPU, by a table: entry i is i after eight steps. The four bytes of
- * a word are added to the state at once, which takes four instructions per byte in place of seven.
+ * a word are added to the state at once, which takes four instructions per byte instead of seven.
  * See crc32c.h.
  */
 #include "trace/crc32c.h"

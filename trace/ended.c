@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of those that have ended, for a ring: the kernel forgets them, and the ring may have
- * overwritten the events that named them and still hold later ones of theirs. So the names are
- * written again, on each CPU whose ring has an event older than the end, and has had one, names
- * apart, since the birth. Such a ring overwrites the name after all that the name is for; a CPU
- * that idles keeps its events. Described in docs/ring.md; proof: test/trace/ended_test.c,
- * test/board/dies.py.
+ * Names of ended threads and processes, for a ring: the kernel reuses their slots, and the ring may
+ * have overwritten the events that named them and still hold later events of theirs. So the names
+ * are written again, on each CPU whose ring has an event that is older than the end, and has had
+ * one, other than a name, since the birth. Such a ring overwrites the name only after all events
+ * that need it; a CPU that idles keeps its events. See docs/ring.md. Tested by
+ * test/trace/ended_test.c, test/board/dies.py.
  */
 #include "trace/atomic.h"
 #include "trace/clock.h"
@@ -13,7 +13,8 @@
 #include "trace/hook.h"
 #include "trace/log.h"
 
-/* What each CPU does in a cross-call; one event at a time, because interrupts are masked. */
+/* The parts that each CPU does in cross-calls; one event at a time, because interrupts are
+ * masked. */
 enum ended_part { ENDED_NAME, ENDED_TEXT, ENDED_END, ENDED_PARTS };
 struct ended_step {
     const struct trace_ended *who;
@@ -21,7 +22,7 @@ struct ended_step {
     bool *wanted; /* by any CPU */
 };
 
-/* Returns the time at which the oldest buffer of the ring begins; 0: not known. */
+/* Returns the time at which the oldest buffer of the ring begins, or 0 if it is not known. */
 static uint64_t ring_begins(const struct trace_ring *ring)
 {
     uint32_t s = ring->oldest, i = ring->by_sequence[s % ring->count];
@@ -40,7 +41,8 @@ static bool ring_may_hold(const struct trace_cpu *cpu, const struct trace_ended 
            ring_begins(&cpu->ring) <= who->ended;
 }
 
-/* Whatever the filters say, if it is retained: its reader names those that live likewise. */
+/* Logged regardless of the filters if the ring is retained: its reader names living threads and
+ * processes likewise. */
 static bool ended_logged(const struct trace_cpu *cpu, unsigned id)
 {
     return cpu->ring.retained || trace_bit(trace_site_logged, id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * TRACE_ARGS(fast, wide): the argument list of an entry of events.def in its wider form, for tables
- * made by the preprocessor: the list of WIDE(...), or that of FAST(...) behind SAME. Whoever uses
- * it defines A(type, name), what one argument becomes. No code, any context; the host's too.
+ * made by the preprocessor: the list of WIDE(...), or that of FAST(...) after SAME. Its user
+ * defines A(type, name), the expansion of one argument. No code; for any context and for the host.
  */
 #ifndef TRACE_EVENT_ARGS_H
 #define TRACE_EVENT_ARGS_H

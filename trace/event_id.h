@@ -23,8 +23,8 @@ enum trace_event_id {
 #define SITE(name, ...) TRACE_EV_##name,
 #include "trace/sites.def"
 #undef SITE
-    /* The one site of the fast path of messages: off as long as all events of that path are, ALL if
-     * one of them wants more than the log (trace/filter.c). */
+    /* The one site of the fast path of messages: off while all events of that path are off, ALL if
+     * one of them has a listener other than the log (trace/filter.c). */
     TRACE_EV_messages,
     TRACE_EV_COUNT
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The tables as text, generated from events.def and kercalls.def. See trace/event_text.h; format in
- * abi/syspage.h. Proof: test/trace/rows_test.c, calls_test.c.
+ * abi/syspage.h. Tested by test/trace/rows_test.c, calls_test.c.
  */
 #include "trace/event_text.h"
 

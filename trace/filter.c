@@ -20,10 +20,10 @@
 
 struct trace_filter trace_filter;
 static uint8_t sites[TRACE_EV_COUNT]; /* [k] enum trace_site_mode, as patched */
-/* [k] sites were patched since the last sync */
+/* [k] sites were patched since the previous sync */
 static bool unsettled;
 uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] D listens */
-uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes it */
+uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes its event */
 bool trace_user_wanted;                                 /* [a] */
 bool trace_system_wanted;                               /* [a] */
 
@@ -46,7 +46,7 @@ static const struct entry {
 
 /* ---- entries ----------------------------------------------------------------------- */
 
-/* Returns whether the external event, a mask or number, names this table entry. */
+/* Returns whether the external event, a mask or number, selects this table entry. */
 static bool entry_matches(const struct entry *entry, uint32_t event)
 {
     if (entry->event_class == _NTO_TRACE_PROCESS) {
@@ -86,7 +86,7 @@ static void set_row(enum trace_filter_set set, unsigned id, bool value)
     }
 }
 
-/* event NULL: all of the class. Returns the number of entries named. */
+/* event NULL: all events of the class. Returns the number of entries selected. */
 static unsigned filter_set_rows(enum trace_filter_set set, unsigned event_class,
                                 const uint32_t *event, bool value)
 {
@@ -287,8 +287,8 @@ static const uint8_t of_messages[] = {
     TRACE_EV_kercall_exit,
 };
 
-/* What the site of messages has to be for one of its events. A call's end is traced behind the
- * message, in whatever way. */
+/* Returns the mode that the site of messages needs for one of its events. A call's end is traced
+ * after the message, on every path. */
 static enum trace_site_mode messages_need(unsigned id, enum trace_site_mode mode)
 {
     return id == TRACE_EV_kercall_exit && mode == TRACE_SITE_ALL ? TRACE_SITE_LOG : mode;
@@ -327,7 +327,8 @@ static void set_site(unsigned id)
         patch_site(id, mode);
         return;
     }
-    /* Between two steps programs may run: the site of messages is never behind its events'. */
+    /* Programs may run between two steps: the site of messages must never have a lower mode than
+     * its events' sites. */
     enum trace_site_mode need = messages_need(id, mode);
     if (need > sites[TRACE_EV_messages]) {
         patch_site(TRACE_EV_messages, need);

@@ -6,7 +6,7 @@
  * queries the filter.
  *
  * Setters: kernel lock. Readers: any context; a change becomes visible word by word, at once.
- * Unknown classes and events are refused (-ENOTSUP). Proof: test/trace/filter_test.c.
+ * Unknown classes and events are refused (-ENOTSUP). Tested by test/trace/filter_test.c.
  */
 #ifndef TRACE_FILTER_H
 #define TRACE_FILTER_H
@@ -28,12 +28,12 @@ struct trace_filter {
     uint32_t row_wide[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] */
     uint32_t state_on, state_slow;                 /* [a] bit per thread state */
     uint32_t state_wide;                           /* [k] */
-    /* [a] Of those that are on, the ones that need no query: in the fast form, in the wide one. */
+    /* [a] Those of the enabled states that need no query: in the fast form, in the wide form. */
     uint32_t state_fast, state_long;
     uint32_t int_on[TRACE_INT_EVENTS][TRACE_BITS(TRACE_INTERRUPTS)]; /* [a] */
     uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];                 /* [a] */
     bool system_on; /* [k] KYMO_TRACE_SYSTEM_PROBES */
-    /* [a] Limited to a process or thread: query trace/threads.h. */
+    /* [a] Limited to a process or thread: trace/threads.h must be queried. */
     uint32_t row_limited[TRACE_BITS(TRACE_EV_COUNT)];
 };
 extern struct trace_filter trace_filter;
@@ -64,9 +64,9 @@ enum trace_filter_set { TRACE_SET_ON, TRACE_SET_WIDE };
 void trace_filter_all(enum trace_filter_set set, bool value);
 int trace_filter_class(enum trace_filter_set set, unsigned event_class, bool value);
 int trace_filter_event(enum trace_filter_set set, unsigned event_class, uint32_t event, bool value);
-/* Call after a change of the wide set, of the gate, or of trace/threads.h. */
+/* Must be called after a change of the wide set, of the gate, or of trace/threads.h. */
 void trace_filter_slow(void);
-/* Properties of a table entry: whether an event of an external class names it; its class; whether
+/* Properties of a table entry: whether an event of an external class selects it; its class; whether
  * it is a thread state's. */
 bool trace_filter_names(unsigned event_class, uint32_t event, unsigned id);
 unsigned trace_filter_class_of(unsigned id);
@@ -77,7 +77,7 @@ void trace_filter_apply(bool running);
  * trace_sites_settle() returns; call that once for a batch. Kernel lock. */
 void trace_site_probe(unsigned id, bool on);
 void trace_sites_settle(void);
-/* [a] Somebody wants user events: some are on and tracing runs, or D listens to them. */
+/* [a] User events have a listener: some are on and tracing runs, or D listens to them. */
 extern bool trace_user_wanted;
 extern bool trace_system_wanted; /* [a] likewise, the system's probes */
 /* [a] Listeners of a site: the log, D. */

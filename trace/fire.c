@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A site that serves every enabling (TRACE_SITE_ALL): the event log, if it takes the event, then
- * D's probes on the site, with all arguments of the entry's wider form as 64-bit words. One
- * function trace_fire_<name>() for each entry of events.def, generated. Any context. Proof:
+ * Code of a site that serves every enabling (TRACE_SITE_ALL): the event log, if it takes the event,
+ * then D's probes on the site, with all arguments of the entry's wider form as 64-bit words. One
+ * function trace_fire_<name>() for each entry of events.def, generated. Any context. Tested by
  * test/trace/rows_test.c.
  */
 #include "abi/sys/trace.h"
@@ -24,9 +24,9 @@ uintptr_t trace_stamp_begin(void)
 void trace_stamp_take(void)
 {
     struct trace_cpu *cpu = trace_port_cpu();
-    uint64_t last = trace_clock_last(cpu); /* it rises with each event */
+    uint64_t last = trace_clock_last(cpu); /* it increases with each event */
 
-    if (!cpu->fired) { /* else in a function that a clause calls */
+    if (!cpu->fired) { /* otherwise the event is in a function that a clause calls */
         cpu->stamp = last == cpu->unstamped ? 0 : last;
     }
 }

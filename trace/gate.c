@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See gate.h. */
+/* The log's gate: see gate.h. */
 #include "trace/gate.h"
 
 #include "abi/errno.h"
@@ -52,7 +52,7 @@ bool trace_gate_stops(unsigned slot_class, unsigned site, unsigned number, const
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
     bool armed = trace_atomic_load(&trace_gate_armed, __ATOMIC_ACQUIRE);
-    /* Names pass: only they identify the events that do. */
+    /* Names pass: the events that pass are identified only by them. */
     bool names = site == TRACE_EV_proc_create_name || site == TRACE_EV_thread_name;
     bool stops = armed && cpu->on && !names && !trace_port_passes(site, number, words);
 

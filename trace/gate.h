@@ -11,7 +11,7 @@
  * calls query it on the path of their wide forms, and arming sends all of them there
  * (trace_filter.*_slow).
  *
- * Opening, closing: kernel lock. Queries: any context. Proof: test/trace/gate_test.c.
+ * Opening, closing: kernel lock. Queries: any context. Tested by test/trace/gate_test.c.
  */
 #ifndef TRACE_GATE_H
 #define TRACE_GATE_H
@@ -24,7 +24,7 @@ extern uint32_t trace_gate_armed; /* [a] */
 /* Arms the gate. Returns 0, -EFAULT (no buffers), -EEXIST, or an error of trace_port_gate(). */
 int trace_gate_open(const char *name, struct kymo_trace_refusal *why);
 void trace_gate_close(void);
-/* Returns true if the event must not be logged, and counts it if tracing runs on this CPU. words:
+/* Returns whether the event must not be logged, and counts it if tracing runs on this CPU. words:
  * all arguments of the entry's wider form, at least five. */
 bool trace_gate_stops(unsigned slot_class, unsigned site, unsigned number, const uint64_t *words);
 

@@ -3,7 +3,7 @@
  * Marshalling of events: one function trace_emit_<name>() for each entry of events.def that is not
  * short (short ones are logged at their sites, trace/hook.h), called only when the entry's site is
  * on. Events of at most two words use the log's fast path, inlined here so that class and number
- * are constants; longer ones become words and text. Any context. Proof: test/trace/rows_test.c.
+ * are constants; longer ones become words and text. Any context. Tested by test/trace/rows_test.c.
  */
 #include "trace/hook.h"
 
@@ -40,7 +40,7 @@ TRACE_INLINE void put_pointer(struct args *a, uintptr_t value)
     }
 }
 
-/* It takes two words. */
+/* Returns whether the value takes two words. */
 TRACE_INLINE bool has_high_half(uintptr_t value)
 {
     return (uint64_t)value >> 32 != 0;
@@ -68,7 +68,7 @@ TRACE_INLINE void put_code(struct args *a, uint64_t value)
     }
 }
 
-/* event: may have TRACE_STATE_DUMP, which the fast path's code has no room for. */
+/* event: may include TRACE_STATE_DUMP, which the fast path's code has no room for. */
 COLD static void log_long(unsigned slot_class, unsigned event, const struct args *a)
 {
     struct trace_words words = {a->words, a->n, a->text, 0};
@@ -91,7 +91,7 @@ TRACE_INLINE void log_args(unsigned slot_class, unsigned event, const struct arg
 
 #include "build/gen/trace_emit.inc.h"
 
-/* Puts the words of the state's form together. */
+/* Assembles the words of the state's form. */
 TRACE_INLINE void put_state(struct args *a, uint32_t state, uint32_t pid, uint32_t tid,
                             uint32_t priority, uint32_t policy)
 {

@@ -5,9 +5,9 @@
  * EVENT_STATE entries. The functions of the entries are generated: build/gen/trace_hooks.h.
  *
  * Any context, any lock. The arguments are evaluated only if they have no side effects or the event
- * is on: pass plain values. Strings are kernel memory, cut to 127 bytes. An entry of two words is
- * logged where the site is, out of the way; what the others have is put together in trace/hook.c.
- * Proof: test/trace/rows_test.c sends every entry through, fast and wide.
+ * is on: pass plain values. Strings are kernel memory, truncated to 127 bytes. An entry of two
+ * words is logged in the out-of-line code of its site; the words of other entries are assembled in
+ * trace/hook.c. Tested by test/trace/rows_test.c, which sends every entry through, fast and wide.
  */
 #ifndef TRACE_HOOK_H
 #define TRACE_HOOK_H
@@ -21,10 +21,10 @@
 
 #include "build/gen/trace_hooks.h"
 
-/* For the log alone. state: STATE_* of abi/sys/states.h. */
+/* Records the event for the log alone. state: STATE_* of abi/sys/states.h. */
 COLD void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                                   uint32_t policy);
-/* The same, with the forms that need no query in line. */
+/* Does the same, with the forms that need no query inline. */
 TRACE_INLINE void trace_log_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
                                          uint32_t priority, uint32_t policy)
 {
@@ -45,11 +45,11 @@ TRACE_INLINE void trace_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
     }
 }
 
-/* Logs the state of a thread in a state dump, with the dump's mark: bypasses the D gate. */
+/* Logs the state of a thread in a state dump, with the dump's flag: bypasses the D gate. */
 COLD void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                                   uint32_t policy);
 
-/* Logs an EVENT_DUMPED in a state dump, with the dump's mark: bypasses the D gate. */
+/* Logs an EVENT_DUMPED in a state dump, with the dump's flag: bypasses the D gate. */
 #define TRACE_DUMP(name, ...) \
     do { \
         if (trace_bit(trace_site_logged, TRACE_EV_##name)) { \

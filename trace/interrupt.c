@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that trace_interrupt() has noted (interrupt_call.c) are executed when a CPU leaves the
- * kernel, and never amid a call that changes the trace or D: the kernel holds them from that
- * call's begin to its end, however often the call is left meanwhile. Proof:
- * test/trace/interrupt_test.c, test/kernel/thread/long_call_test.c; on a board:
+ * Executes commands that trace_interrupt() has recorded (interrupt_call.c) when a CPU leaves the
+ * kernel, and never during a call that changes the trace or D: the kernel holds them from that
+ * call's beginning to its end, even if the call is left in between. Tested by
+ * test/trace/interrupt_test.c, test/kernel/thread/long_call_test.c; on a board by
  * test/board/interrupt.
  */
 #include "abi/sys/trace.h"

@@ -5,18 +5,19 @@
 
 #include "trace/trace.h"
 
-/* Executes the noted commands, if there are any. Kernel context, lock held: the kernel's exit. */
+/* Executes the requested commands, if there are any. Kernel context, lock held: at the kernel's
+ * exit. */
 void trace_interrupt_serve(void);
 
-/* Notes a command. Any context. */
+/* Records a command to be executed later. Any context. */
 void trace_interrupt_note(uint32_t cmd);
 
-/* A call that changes the trace or D begins, and is over: it passes windows at which their state,
- * or the patched sites, are half changed. Noted commands wait meanwhile; the CPU that releases
- * them executes them as it leaves the kernel. Lock held. */
+/* Mark the begin and the end of a call that changes the trace or D: it passes windows at which
+ * their state, or the patched sites, are half changed. Requested commands wait meanwhile; the CPU
+ * that releases them executes them as it leaves the kernel. Lock held. */
 void trace_interrupt_hold(void);
 void trace_interrupt_release(void);
-/* Returns whether something waits for the release. Lock held. */
+/* Returns whether a command waits for the release. Lock held. */
 bool trace_interrupt_waits(void);
 
 #endif

@@ -3,13 +3,14 @@
  * TraceEvent() for the kernel's own code, from any context: an interrupt's first part, a board
  * driver, a hook, with or without the kernel lock. Takes no lock and never waits.
  *
- * INSERT* write at once. START, STARTNOSTATE and STOP are noted and executed when this CPU leaves
- * the kernel, because they patch sites and cross-call; if a process's call that changes the trace
- * or D is under way, behind that, by whichever CPU ends it. Of several the last one counts.
- * FLUSHBUFFER is noted separately and executed after them, on every CPU. There is no thread to dump
- * the state: START is STARTNOSTATE here, except for a ring, which a process's STOP dumps. All other
- * commands are refused with -EPERM. A kernel in which nothing calls it leaves this file out
- * (scripts/board.mk). Proof: test/trace/interrupt_test.c; on a board: test/board/interrupt.
+ * INSERT* write at once. START, STARTNOSTATE and STOP are recorded and executed when this CPU
+ * leaves the kernel, because they patch sites and cross-call; if a process's call that changes the
+ * trace or D is in progress, after that, by the CPU that ends it. Of several commands the last one
+ * counts. FLUSHBUFFER is recorded separately and executed after them, on every CPU. There is no
+ * thread to dump the state, so START acts like STARTNOSTATE, except for a ring, which a process's
+ * STOP dumps. All other commands are refused with -EPERM. A kernel in which nothing calls it leaves
+ * this file out (scripts/board.mk). Tested by test/trace/interrupt_test.c; on a board by
+ * test/board/interrupt.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
@@ -67,7 +68,8 @@ long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
     case _NTO_TRACE_STOP:
         return interrupt_noted(cmd);
     case _NTO_TRACE_FLUSHBUFFER:
-        /* The same results as for a process. The exit checks again: the state may have changed. */
+        /* These are the same results as for a process. The exit checks again, because the state may
+         * have changed. */
         if (!trace_state.log.block) {
             return -EFAULT;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * KERCALL events, whose table is abi/kercalls.def: the kernel collects the words, guarded by
- * the sites TRACE_EV_kercall_*. Any context, no lock. Proof: test/trace/calls_test.c.
+ * KERCALL events, whose table is abi/kercalls.def: the kernel collects the words, guarded by the
+ * sites TRACE_EV_kercall_*. Any context, no lock. Tested by test/trace/calls_test.c.
  */
 #include "trace/kercall.h"
 
@@ -14,10 +14,11 @@
 #define EVENTS (3 * TRACE_KERCALLS) /* by number | TRACE_KERCALL_* */
 
 static struct {
-    uint32_t on[TRACE_BITS(EVENTS)];      /* [a] */
-    uint32_t slow[TRACE_BITS(EVENTS)];    /* [a] wide or all: needs a query */
-    uint32_t wide[TRACE_BITS(EVENTS)];    /* [a] */
-    uint32_t limited[TRACE_BITS(EVENTS)]; /* [a] to a process or thread: query trace/threads.h */
+    uint32_t on[TRACE_BITS(EVENTS)];   /* [a] */
+    uint32_t slow[TRACE_BITS(EVENTS)]; /* [a] wide or all: needs a query */
+    uint32_t wide[TRACE_BITS(EVENTS)]; /* [a] */
+    /* [a] to a process or thread: trace/threads.h must be queried */
+    uint32_t limited[TRACE_BITS(EVENTS)];
 } calls;
 
 int trace_kercall_set(enum trace_filter_set set, unsigned kind, const uint32_t *event, bool value)
@@ -32,7 +33,7 @@ int trace_kercall_set(enum trace_filter_set set, unsigned kind, const uint32_t *
 
 uint8_t trace_kercall_modes[EVENTS]; /* [a] */
 
-/* all: the gate is armed. */
+/* Sets the number's mode. all: the gate is armed. */
 static void set_mode(unsigned number, bool all)
 {
     unsigned mode = trace_kercall_modes[number] & TRACE_KERCALL_PROBED;
@@ -104,7 +105,7 @@ static bool kercall_fits(uint64_t value, bool is_signed)
     return value >> 32 == 0 || (is_signed && value >> 31 == UINT64_MAX >> 31);
 }
 
-/* Some value that should take one word doesn't fit: all of them take two. */
+/* Logs an event of which some value that should take one word doesn't fit: all of them take two. */
 COLD static void kercall_big(unsigned number, const struct trace_values *v)
 {
     uint32_t out[2 * TRACE_KERCALL_VALUES];

@@ -2,10 +2,10 @@
 /*
  * The event log's less simple cases. Own CPU, interrupts masked, any context. Each case of a simple
  * event within a buffer (TIME before it, equal stamps, the high-water mark) has a short fast path
- * here, which a board's budget counts; all other cases, and longer events, take the slow path,
- * which handles everything. A nested event there (only possible from the port's functions or a
- * fault) finds `busy` and is counted as RECURSIVE. Described in docs/ring.md; proof:
- * test/trace/log_test.c, clock_test.c, random_test.c.
+ * in this file, whose cost is limited by a board's budget; all other cases, and longer events, take
+ * the slow path, which handles everything. A nested event in the slow path (only possible from the
+ * port's functions or a fault) finds `busy` set and is counted as RECURSIVE. See docs/ring.md.
+ * Tested by test/trace/log_test.c, clock_test.c, random_test.c.
  */
 #include "abi/compiler.h"
 #include "trace/assert.h"
@@ -22,8 +22,8 @@ static void log_drop(struct trace_cpu *cpu, unsigned reason, unsigned slot_class
 }
 
 /* Finds room for the event and, if the high word has changed, for a TIME before it. Returns NULL if
- * there is none, which is counted; or, with *again, if a buffer has been opened, or has begun to be
- * opened: the switch of buffers is a step of its own, however long the event is. */
+ * there is none, which is counted; or, with *again set, if a buffer has been opened, or has begun
+ * to be opened: a buffer switch is a step of its own, however long the event is. */
 static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, unsigned slots,
                                     bool *again)
 {
@@ -55,14 +55,15 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, 
     }
     trace_assert(TRACE_WORD_STATE(cpu->ring.buffers[cpu->ring.active].word) ==
                  TRACE_ACTIVE);                    /* I2: no slot of another changes */
-    trace_assert(cpu->cursor + slots <= cpu->end); /* I5: it straddles no buffers */
+    trace_assert(cpu->cursor + slots <= cpu->end); /* I5: it doesn't straddle buffers */
     trace_assert(stamp > trace_clock_last(cpu));   /* I4: times increase */
     cpu->cursor->time = (uint32_t)stamp;
     return cpu->cursor;
 }
 
-/* Reserves slots: NULL if the event is not recorded. Or does one step of opening a buffer for them
- * and returns false: call this again. A nested event finds busy. */
+/* Reserves slots: *found is NULL if the event is not recorded. If a buffer must be opened for them,
+ * does one step of that and returns false: the caller calls this again. A nested event finds busy
+ * set. */
 static bool log_reserve_step(struct trace_cpu *cpu, unsigned slot_class, unsigned slots,
                              struct trace_slot **found)
 {
@@ -94,8 +95,9 @@ static bool log_reserve_step(struct trace_cpu *cpu, unsigned slot_class, unsigne
 
 /*
  * Returns the reserved slots at the cursor, with the time set in the first, or NULL if the event is
- * not recorded. irq: the caller's. After each step interrupts may run, and their events. These may
- * fill the buffer that was opened for this one: then another is opened, at last without windows.
+ * not recorded. irq: the caller's state. After each step interrupts may run and record events,
+ * which may fill the buffer that was opened for this event: then another buffer is opened, in the
+ * end without windows.
  */
 static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned slot_class, unsigned slots,
                                       uintptr_t irq)
@@ -134,7 +136,8 @@ void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     uint32_t code = TRACE_WHAT_CODE(what);
 
     (void)now;
-    if (log_lost_again(cpu, code >> TRACE_CLASS_SHIFT)) { /* a clock beyond the last TIME's wrap */
+    /* a clock beyond the latest TIME's wrap */
+    if (log_lost_again(cpu, code >> TRACE_CLASS_SHIFT)) {
         trace_port_irq_restore(what);
         return;
     }
@@ -145,14 +148,14 @@ void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     log_finish(cpu, TRACE_WHAT_IRQ(what));
 }
 
-/* Records the event that fills the buffer up to the high-water mark. While limit is not full, all
- * other events leave a slot for it. */
+/* Records the event that fills the buffer up to the high-water mark. While limit differs from full,
+ * all other events leave a slot for it. */
 void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
     struct trace_cpu *cpu = trace_port_cpu();
     struct trace_slot *limit = cpu->limit, *slot = cpu->cursor;
 
-    if (!limit) { /* and so is full */
+    if (!limit) { /* and then so is full */
         if (likely(log_lost(cpu, TRACE_WHAT_CODE(what) >> TRACE_CLASS_SHIFT))) {
             trace_port_irq_restore(what);
         } else {
@@ -171,8 +174,8 @@ void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     trace_port_irq_restore(what);
 }
 
-/* After a wrap TIME comes first; the high-water mark, and a slot for it, are then left to the next
- * event. Otherwise the event shares the last one's tick. */
+/* After a wrap TIME is written first; the high-water mark, and a slot for it, are then left to the
+ * next event. Otherwise the event shares the previous one's tick. */
 void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
     struct trace_cpu *cpu = trace_port_cpu();
@@ -197,7 +200,7 @@ void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     trace_port_irq_restore(what);
 }
 
-/* 32-bit clocks: see trace/clock.h. With limit NULL the next event checks the time itself. */
+/* For 32-bit clocks: see trace/clock.h. With limit NULL the next event checks the time itself. */
 void trace_clock_wrapped(struct trace_cpu *cpu)
 {
     uint64_t now = trace_clock_now(cpu);
@@ -214,9 +217,9 @@ void trace_clock_wrapped(struct trace_cpu *cpu)
 }
 
 /*
- * Reserves slots where two tests show that the case is usual, as trace_log2() does for one: they
- * end before the limit, and the time is above the last one. Returns NULL if not: log_reserve() then
- * decides.
+ * Reserves slots if two tests show the common case, as trace_log2() does for one slot: the slots
+ * end before the limit, and the time is above the previous stamp. Otherwise returns NULL, and the
+ * caller uses log_reserve().
  */
 TRACE_INLINE struct trace_slot *log_reserve_usual(struct trace_cpu *cpu, unsigned slots,
                                                   uint32_t *time)
@@ -250,7 +253,7 @@ TRACE_INLINE struct trace_slot *log_reserve_any(struct trace_cpu *cpu, unsigned 
     return slot;
 }
 
-/* The bits of slot i of an event's slots. */
+/* Returns the structure bits of slot i of an event. */
 TRACE_INLINE uint32_t log_structure(unsigned i, unsigned slots)
 {
     if (slots == 1) {
@@ -305,7 +308,7 @@ bool trace_log_slots(uint32_t code, const uint32_t *words, unsigned slots)
     return slot != NULL;
 }
 
-/* Returns the word of a text's bytes from `from` on, with zeros behind its last one. */
+/* Returns the word of a text's bytes from `from` on, padded with zeros. */
 static inline uint32_t log_text_word(const char *text, unsigned from, unsigned bytes)
 {
     uint32_t word = 0;
@@ -320,14 +323,14 @@ static inline uint32_t log_text_word(const char *text, unsigned from, unsigned b
     return word;
 }
 
-/* Returns word i of the event's words and following text; 0 behind them. */
+/* Returns word i of the event's words and the text that follows, or 0 after the text. */
 static inline uint32_t log_word_at(const struct trace_words *w, unsigned i)
 {
     return i < w->nwords ? w->words[i] : log_text_word(w->text, (i - w->nwords) * 4, w->text_bytes);
 }
 
-/* Returns how many slots from the first one on, but for the last, have only bytes of a text, or
- * only words. */
+/* Returns the number of slots from the first one on, except the last, that contain only bytes of a
+ * text, or only words. */
 static inline unsigned log_plain_slots(const struct trace_words *w, unsigned slots)
 {
     unsigned plain = w->text ? w->text_bytes / 8 : w->nwords / 2;
@@ -335,7 +338,7 @@ static inline unsigned log_plain_slots(const struct trace_words *w, unsigned slo
     return w->text && w->nwords ? 0 : plain < slots ? plain : slots - 1;
 }
 
-/* Writes a slot of 8 bytes, which may stand anywhere. */
+/* Writes a slot of 8 bytes, which may have any alignment. */
 TRACE_INLINE struct trace_slot *log_put_plain(struct trace_slot *slot, uint32_t header,
                                               uint32_t time, const char *from)
 {
@@ -361,7 +364,7 @@ bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_wor
         struct trace_slot *at = slot;
         unsigned i = 0, plain = log_plain_slots(words, slots);
 
-        if (plain > 1) { /* the most of a long one, quickly: interrupts are masked */
+        if (plain > 1) { /* copies most of a long event, quickly: interrupts are masked */
             const char *from = words->text ? words->text : (const char *)words->words;
 
             at = log_put_plain(at, header | TRACE_STRUCT_CB, time, from);

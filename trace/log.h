@@ -3,9 +3,9 @@
  * The event log's writer: appends events of a class and number to this CPU's ACTIVE buffer.
  *
  * Any context, no lock: interrupts are masked from the clock's reading to the store of the cursor,
- * so stamps and slots are in the same order and nothing else runs on this CPU in between. An event
+ * so stamps and slots are in the same order and no other code runs on this CPU in between. An event
  * that can't be recorded is counted (trace/loss.h) and otherwise ignored: writers never fail. Cost
- * and limits: docs/ring.md. Proof: test/trace/log_test.c, overrun_test.c, random_test.c.
+ * and limits: docs/ring.md. Tested by test/trace/log_test.c, overrun_test.c, random_test.c.
  */
 #ifndef TRACE_LOG_H
 #define TRACE_LOG_H
@@ -18,18 +18,18 @@
 #define TRACE_INLINE static inline __attribute__((always_inline))
 
 /*
- * Slow paths of trace_log2(): the stamp is not above the last one or belongs to another wrap; the
- * slot is at the limit. Both end the masked section. `what` is class << 10 | event with the port's
- * interrupt state in its low bits, so that all arguments fit the four argument registers of a small
- * CPU.
+ * Slow paths of trace_log2(): for a stamp that is not above the previous one or belongs to another
+ * wrap; for a slot at the limit. Both end the masked section. `what` is class << 10 | event with
+ * the port's interrupt state in its low bits, so that all arguments fit the four argument registers
+ * of a small CPU.
  */
 void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 #define TRACE_WHAT_CODE(what) ((uint32_t)((what) >> TRACE_PORT_IRQ_BITS))
 #define TRACE_WHAT_IRQ(what) ((what) & (((uintptr_t)1 << TRACE_PORT_IRQ_BITS) - 1))
 
-/* Whether the time of an event that would be in slot is no common one: the clock's upper word has
- * changed, or the slot before is not older. */
+/* Returns whether the time of an event in slot is not a common case: the clock's upper word has
+ * changed, or the previous slot is not older. */
 TRACE_INLINE bool trace_log_time_special(const struct trace_cpu *cpu, const struct trace_slot *slot,
                                          trace_now_t now)
 {
@@ -38,9 +38,9 @@ TRACE_INLINE bool trace_log_time_special(const struct trace_cpu *cpu, const stru
 }
 
 /*
- * Records a simple event: two tests catch every unusual case. limit is NULL while tracing is off
- * here, a slow path is active, or the time must be checked; else it is the high-water mark and,
- * once that is passed, the buffer's end. code: class << 10 | event.
+ * Records a simple event: two tests catch every unusual case. limit is NULL while tracing is off on
+ * this CPU, a slow path is active, or the time must be checked; otherwise it is the high-water mark
+ * and, once that is passed, the buffer's end. code: class << 10 | event.
  */
 TRACE_INLINE void trace_log2_code(uint32_t code, uint32_t d1, uint32_t d2)
 {
@@ -70,8 +70,8 @@ TRACE_INLINE void trace_log2(unsigned slot_class, unsigned event, uint32_t d1, u
     trace_log2_code(slot_class << TRACE_CLASS_SHIFT | event, d1, d2);
 }
 
-/* Does the same in the common case; in any other one does nothing and returns false. For callers
- * that leave those to a function of their own. slot_class: code's. */
+/* Does the same in the common case; otherwise does nothing and returns false. For callers that
+ * handle other cases in a function of their own. slot_class: code's. */
 TRACE_INLINE bool trace_log2_usual(unsigned slot_class, uint32_t code, uint32_t d1, uint32_t d2)
 {
     uintptr_t irq = trace_port_irq_save();
@@ -95,7 +95,7 @@ TRACE_INLINE bool trace_log2_usual(unsigned slot_class, uint32_t code, uint32_t 
 
 /*
  * An event of any length: words, then text (NULL: none) with at least one NUL, zero-padded to whole
- * slots. One slot if it fits, else a combine event, which is reserved as a whole and never
+ * slots. One slot if it fits, otherwise a combine event, which is reserved as a whole and never
  * straddles buffers.
  */
 struct trace_words {
@@ -104,34 +104,35 @@ struct trace_words {
     const char *text;
     unsigned text_bytes;
 };
-/* Returns false if the event is not recorded; that is counted, unless tracing is off here. */
+/* Returns false if the event is not recorded; that is counted, unless tracing is off on this
+ * CPU. */
 bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_words *event_words);
 
-/* An event of whole slots, at least one: 2 * slots words. code: class << 10 | event. */
+/* Records an event of whole slots, at least one: 2 * slots words. code: class << 10 | event. */
 bool trace_log_slots(uint32_t code, const uint32_t *words, unsigned slots);
-/* An event of four words: two slots. */
+/* Records an event of four words: two slots. */
 void trace_log4(uint32_t code, const uint32_t words[4]);
 
-/* Own CPU, interrupts masked (cross-calls): starts and stops tracing here, closes the ACTIVE
- * buffer. The cross-calling CPU holds the kernel lock. */
+/* Start and stop tracing on this CPU, close the ACTIVE buffer. Own CPU, interrupts masked
+ * (cross-calls). The cross-calling CPU holds the kernel lock. */
 void trace_log_start(struct trace_cpu *cpu);
 void trace_log_stop(struct trace_cpu *cpu);
 void trace_log_flush(struct trace_cpu *cpu);
 /*
- * Likewise, one step of each, after a stop: the pending losses go into the stream, as far as there
- * are FREE buffers for them; this buffer is discarded, if it is READY. Return true if more steps
- * are left.
+ * Do one step after a stop, in the same context: the first writes pending losses into the stream,
+ * as far as there are FREE buffers for them; the second discards this buffer if it is READY. Return
+ * true if more steps are left.
  */
 bool trace_log_tell(struct trace_cpu *cpu);
 bool trace_log_clear(struct trace_cpu *cpu, uint32_t index);
-/* Own CPU, interrupts masked, after trace_log_start(): opens this CPU's first buffer, if one is
- * FREE, so that the capture has a TIME of this CPU; closes it under the linear policy. */
+/* Opens this CPU's first buffer after trace_log_start(), if one is FREE, so that the capture has a
+ * TIME of this CPU; closes it under the linear policy. Own CPU, interrupts masked. */
 void trace_log_first(struct trace_cpu *cpu);
-/* Own CPU, interrupts masked, while a linear recording runs, one step: writes a TIME into the
- * ACTIVE buffer and closes it, or opens and closes one. Does nothing if that would leave no FREE
- * buffer. Returns true if more steps are left. */
+/* Does one step while a linear recording runs: writes a TIME into the ACTIVE buffer and closes it,
+ * or opens and closes one. Does nothing if that would leave no FREE buffer. Returns true if more
+ * steps are left. Own CPU, interrupts masked. */
 bool trace_log_visit(struct trace_cpu *cpu);
-/* Own CPU: returns true if the ACTIVE buffer is filled beyond the high-water mark. */
+/* Returns whether the ACTIVE buffer is filled beyond the high-water mark. Own CPU. */
 bool trace_log_passed(const struct trace_cpu *cpu);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several events that one operation of the kernel makes, recorded at once: one look at the clock,
- * at the buffer and at the counts for all of them. They are the events that trace_log2() and
+ * Records several events of one kernel operation at once: with one reading of the clock and one
+ * check of the buffer and the counts for all of them. They are the events that trace_log2() and
  * trace_log4() would record one after the other, in the same order, each with a stamp of its own:
- * the first has the clock's, each next one the stamp behind it, as for events that share a tick.
+ * the first has the clock's time, each next one the previous stamp plus one, as for events that
+ * share a tick.
  *
  * Interrupts are masked from trace_batch_begin(), if that returns true, to trace_batch_end(). The
- * caller says what it records: trace_batch_count() for each class, then each event in order. A
- * batch is for the common case: where begin() returns false (the high-water mark, a wrap of the
- * clock, a loss, no recording) the caller records each event by itself. Any context, no lock.
- * Proof: test/trace/batch_test.c; in the kernel test/board's suites events and events-wide.
+ * caller calls trace_batch_count() for each class, then records each event in order. A batch is for
+ * the common case: where begin() returns false (the high-water mark, a wrap of the clock, a loss,
+ * no recording) the caller records each event by itself. Any context, no lock. Tested by
+ * test/trace/batch_test.c; in the kernel test/board's suites events and events-wide.
  */
 #ifndef TRACE_LOG_BATCH_H
 #define TRACE_LOG_BATCH_H
@@ -19,7 +20,7 @@
 
 struct trace_batch {
     struct trace_cpu *cpu;
-    struct trace_slot *slot; /* the next one */
+    struct trace_slot *slot; /* the next slot */
     uint32_t time;           /* the next stamp */
     uintptr_t irq;
 };
@@ -27,9 +28,8 @@ struct trace_batch {
 /* The most slots of a batch. */
 #define TRACE_BATCH_SLOTS 16
 
-/* Begins a batch of at most `slots` slots. Returns false, with
- * nothing done, if not all of its events are sure to be as trace_log2() has them in the common
- * case. */
+/* Begins a batch of at most `slots` slots. Returns false, with nothing done, unless trace_log2() is
+ * certain to record all of its events in the common case. */
 TRACE_INLINE bool trace_batch_begin(struct trace_batch *batch, uint32_t slots)
 {
     uintptr_t irq = trace_port_irq_save();
@@ -49,7 +49,7 @@ TRACE_INLINE bool trace_batch_begin(struct trace_batch *batch, uint32_t slots)
     return true;
 }
 
-/* Counts the batch's events of a class. */
+/* Adds the batch's events of a class to the counts. */
 TRACE_INLINE void trace_batch_count(const struct trace_batch *batch, unsigned slot_class,
                                     uint32_t events)
 {
@@ -77,7 +77,7 @@ TRACE_INLINE void trace_batch_put4(struct trace_batch *batch, unsigned slot_clas
     batch->time++;
 }
 
-/* All events are recorded: after a crash none of them is found, or all. */
+/* Completes the batch: after a crash none of its events is found, or all. */
 TRACE_INLINE void trace_batch_end(const struct trace_batch *batch)
 {
     __asm__ volatile("" ::: "memory");

@@ -2,7 +2,7 @@
 /*
  * Buffers of the event log: opened with BUFFER, TIME and pending DROPPED slots, closed with their
  * counts, according to the policy; start, stop, flush. Own CPU, interrupts masked, any context; the
- * entry points of cross-calls also under the kernel lock. Described in docs/ring.md; proof:
+ * entry points of cross-calls also under the kernel lock. See docs/ring.md. Tested by
  * test/trace/log_test.c, overrun_test.c, random_test.c.
  */
 #include "abi/compiler.h"
@@ -22,8 +22,8 @@ bool trace_log_passed(const struct trace_cpu *cpu)
     return cpu->end && cpu->cursor > buffer_start(cpu) + cpu->high_water;
 }
 
-/* For assertions: the ACTIVE buffer begins with its BUFFER and its TIME, and the cursor is in it,
- * behind them (I3, I5 of docs/ring.md). */
+/* For assertions: returns whether the ACTIVE buffer begins with its BUFFER and its TIME, and the
+ * cursor is in it, after them (I3, I5 of docs/ring.md). */
 static inline bool buffer_sound(const struct trace_cpu *cpu)
 {
     const struct trace_slot *start = buffer_start(cpu);
@@ -125,7 +125,7 @@ void log_open_step(struct trace_cpu *cpu)
     }
 }
 
-/* All steps that are left, because the buffer is wanted at once. */
+/* Does all remaining steps, because the buffer is needed at once. */
 static void open_wholly(struct trace_cpu *cpu)
 {
     while (log_opening(cpu)) { /* at most LOG_OPEN_STEPS_MOST times */
@@ -133,7 +133,7 @@ static void open_wholly(struct trace_cpu *cpu)
     }
 }
 
-/* Notes how many more buffers would have been needed so far. */
+/* Updates the number of additional buffers that would have been needed so far. */
 COLD static void log_note_demand(struct trace_cpu *cpu)
 {
     uint32_t missed = (cpu->missed_slots + TRACE_BUFFER_SLOTS - 1) / TRACE_BUFFER_SLOTS;
@@ -162,7 +162,7 @@ bool log_next_buffer(struct trace_cpu *cpu)
     case TRACE_FOUND_NOTHING:
         trace_assert(!free); /* I8 */
         return false;
-    case TRACE_FOUND_READY:  /* with events that nobody took */
+    case TRACE_FOUND_READY:  /* it has events that no process took */
         trace_assert(!free); /* I8 */
         ring->run += ring->policy != TRACE_RING;
         log_note_demand(cpu);
@@ -232,7 +232,7 @@ bool trace_log_visit(struct trace_cpu *cpu)
         return false;
     }
     if (cpu->end && cpu->cursor < cpu->end) {
-        /* A TIME at the end: until then this CPU has made no other event. */
+        /* Write a TIME at the end: up to it this CPU has recorded no other event. */
         uint64_t stamp = trace_clock_stamp(cpu, 1);
 
         cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(stamp >> 32), (uint32_t)stamp);
@@ -284,8 +284,9 @@ bool trace_log_clear(struct trace_cpu *cpu, uint32_t index)
 /*
  * The fast path of a simple event from a full buffer, or from none, to the next one. Preconditions:
  * nothing lost, no wrap of the time near, and either linear policy and a FREE buffer, or ring
- * policy and a READY one without DROPPED slots. Does what log_slow() does then, without branches to
- * other cases, because a board's budget counts it; all other cases call log_slow().
+ * policy and a READY one without DROPPED slots. Does the same as log_slow() does then, without
+ * branches to other cases, because a board's budget limits its cost; all other cases call
+ * log_slow().
  */
 
 /* BUFFER, TIME and the event: the stamps, and the slots needed before the high-water mark. */
@@ -297,7 +298,7 @@ static inline bool log_switch_is_usual(const struct trace_cpu *cpu, uint32_t now
            cpu->high_water >= SWITCH_SLOTS && now <= UINT32_MAX - SWITCH_SLOTS;
 }
 
-/* Obtains the oldest buffer of a ring, all of whose buffers are READY but the ACTIVE one. */
+/* Obtains the oldest buffer of a ring, all of whose buffers except the ACTIVE one are READY. */
 static inline bool log_switch_oldest(struct trace_cpu *cpu, uint32_t *index)
 {
     struct trace_ring *ring = &cpu->ring;
@@ -352,7 +353,7 @@ TRACE_INLINE void log_switch_open(struct trace_cpu *cpu, bool marked, uint32_t i
     cpu->full = end;
 }
 
-/* A nested event during a buffer switch finds busy, and limit NULL. */
+/* A nested event during a buffer switch finds busy set, and limit NULL. */
 static inline void log_switch_begin(struct trace_cpu *cpu)
 {
     trace_assert(trace_port_irq_masked() && !cpu->busy);
@@ -361,7 +362,7 @@ static inline void log_switch_begin(struct trace_cpu *cpu)
     TRACE_YIELD_POINT("switch");
 }
 
-/* Switches buffers. limit and full are the buffer's end: see trace/log.h. */
+/* Switches buffers. limit and full are at the buffer's end: see trace/log.h. */
 static bool log_switch_full(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, uint32_t now,
                             uint32_t code)
 {
@@ -376,7 +377,7 @@ static bool log_switch_full(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, uin
     return true;
 }
 
-/* The same in a ring, which has no high-water mark. */
+/* Likewise in a ring, which has no high-water mark. */
 static __attribute__((noinline)) bool log_switch_ring(struct trace_cpu *cpu, uint32_t d1,
                                                       uint32_t d2, uint32_t now, uint32_t code)
 {
@@ -409,14 +410,14 @@ static bool log_switch_none(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, tra
 }
 
 /*
- * The loss of an event while every buffer is READY or BUSY, which may go on for long: what
- * log_slow() does then. Of the demand only a change by a whole buffer matters.
+ * Counts the loss of an event while every buffer is READY or BUSY, which may last long, as
+ * log_slow() does. The demand changes only by whole buffers.
  */
 bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class)
 {
     const struct trace_ring *ring = &cpu->ring;
 
-    if (!cpu->loss.reasons) { /* the first one takes the slow path */
+    if (!cpu->loss.reasons) { /* the first loss takes the slow path */
         return false;
     }
     if (cpu->end || cpu->obtained || !cpu->on || cpu->busy || trace_ring_free(ring) != 0 ||
@@ -435,7 +436,7 @@ bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class)
     return true;
 }
 
-/* Returns false if the case is none of these. */
+/* Handles the usual cases. Returns false, with nothing done, in any other. */
 static inline bool log_next_usual(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, trace_now_t now,
                                   uint32_t code)
 {

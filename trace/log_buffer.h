@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The buffers of the event log's writer (trace/log_buffer.c), for its events (trace/log.c): slots
- * that both write, the fast paths' limits, the buffer switch. Own CPU, interrupts masked.
+ * The buffers of the event log's writer (trace/log_buffer.c), for its events (trace/log.c): the
+ * slots that both files write, the fast paths' limits, the buffer switch. Own CPU, interrupts
+ * masked.
  */
 #ifndef TRACE_LOG_BUFFER_H
 #define TRACE_LOG_BUFFER_H
@@ -11,10 +12,11 @@
 #include "trace/log.h"
 #include "trace/loss.h"
 
-/* The d1 and d2 of the last TIME; the code that a CONTROL event needs besides its number. */
+/* The CONTROL events' code. */
 #define TRACE_CONTROL_CODE(event) ((uint32_t)TRACE_CLASS_CONTROL << TRACE_CLASS_SHIFT | (event))
 
-/* Writes TIME: its stamp becomes the last one, its high word the log's. Returns the next slot. */
+/* Writes TIME: its stamp becomes the latest one, and its high word the log's. Returns the next
+ * slot. */
 TRACE_INLINE struct trace_slot *log_put_time(struct trace_cpu *cpu, struct trace_slot *slot,
                                              uint32_t high, uint32_t low)
 {
@@ -44,8 +46,9 @@ TRACE_INLINE void log_put_simple(struct trace_cpu *cpu, struct trace_slot *slot,
     cpu->cursor = slot;
 }
 
-/* For assertions: the counts are those of the slots in the ACTIVE buffer, of each class (I6 of
- * docs/ring.md: made = in buffers, and what leaves them goes with its counts). */
+/* For assertions: returns whether the counts are those of the slots in the ACTIVE buffer, of each
+ * class (I6 of docs/ring.md: made = in buffers, and events that leave a buffer take their counts
+ * with them). */
 static inline bool log_counts_agree(const struct trace_cpu *cpu)
 {
     uint32_t count[TRACE_CLASS_MAX] = {0};
@@ -63,8 +66,8 @@ static inline bool log_counts_agree(const struct trace_cpu *cpu)
     return true;
 }
 
-/* Moves the counts to the descriptor and clears them, and counts their sum as closed; in pairs of
- * words, without a call. Each word of the sum is two, as in trace_loss_events(). */
+/* Moves the counts to the descriptor and clears them, and adds their sum to `closed`; in pairs of
+ * words, without a call. Each word of the sum holds two sums, as in trace_loss_events(). */
 static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *buffer)
 {
     typedef uint64_t pair __attribute__((may_alias));
@@ -83,20 +86,20 @@ static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *b
     cpu->closed += (sums >> 16) + (uint16_t)sums;
 }
 
-/* log_slow(): records a simple event in any state of the log. log_next(): one whose slot is at
- * full: the buffer is full, or there is none, or the slow path must check. Both end the masked
+/* log_slow() records a simple event in any state of the log; log_next() records one whose slot is
+ * at `full`: the buffer is full, or there is none, or the slow path must check. Both end the masked
  * section. */
 COLD void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 
-/* Counts the loss of a simple event and returns true, if that is all there is to do: no buffer is
- * to be had, and none is ACTIVE. */
+/* Counts the loss of a simple event and returns true, if nothing else has to be done: no buffer is
+ * available, and none is ACTIVE. */
 bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class);
 /*
- * Does the same if log_lost_again() has, for an event of this class, and nothing has changed since:
- * losing is false from each change on of what log_lost_again() asks for, but for FREE buffers,
- * which other CPUs may add. The class has losses that are pending, so only the count goes up; of 64
- * bits the word that a 32-bit CPU adds to, as long as there is no carry.
+ * Does the same if log_lost_again() has done it for an event of this class, and nothing has changed
+ * since: `losing` becomes false at each change of a condition that log_lost_again() tests, except
+ * for FREE buffers, which other CPUs may add. The class has pending losses, so only the count is
+ * incremented; of its 64 bits only the low word, for a 32-bit CPU, as long as there is no carry.
  */
 TRACE_INLINE bool log_lost(struct trace_cpu *cpu, unsigned slot_class)
 {
@@ -124,10 +127,10 @@ TRACE_INLINE bool log_lost(struct trace_cpu *cpu, unsigned slot_class)
 
 /*
  * Opening a buffer has several steps, because interrupts are masked during each, and a buffer may
- * have many DROPPED slots: the closing of the full one; a few of the DROPPED slots of the one that
- * gives way are read back; its events are counted, then BUFFER and TIME are written; a few DROPPED
- * slots are written. Between steps the log is in order: whatever wants to record an event then does
- * the steps that are left. The fast paths are disabled until none is.
+ * have many DROPPED slots: the full buffer is closed; a few of the DROPPED slots of the buffer that
+ * is reused are read back; its events are counted, then BUFFER and TIME are written; a few DROPPED
+ * slots are written. Between steps the log is consistent: an event recorded then does the remaining
+ * steps first. The fast paths are disabled until no step is left.
  */
 #define LOG_OPEN_STEPS_MOST (2 * TRACE_DROPPED_MOST / TRACE_LOSS_STEP + 3)
 TRACE_INLINE bool log_opening(const struct trace_cpu *cpu)
@@ -137,10 +140,10 @@ TRACE_INLINE bool log_opening(const struct trace_cpu *cpu)
 /* Does the next step. Precondition: log_opening(). */
 void log_open_step(struct trace_cpu *cpu);
 /* Obtains the next buffer, by the policy, and begins to open it. If that needs no more steps, the
- * event's stamp is the last one + 1. Returns false if there is none; an ACTIVE buffer that isn't
- * full stays. */
+ * event's stamp is the previous one + 1. Returns false if there is none; an ACTIVE buffer that
+ * isn't full stays. */
 bool log_next_buffer(struct trace_cpu *cpu);
-/* Counts the slots of an event lost for lack of a buffer, as demand. */
+/* Adds the slots of an event that was lost for lack of a buffer to the demand. */
 void log_missed(struct trace_cpu *cpu, unsigned slots);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "trace/port.h"
 
-/* For assertions: what is settled is the same by class and by reason (I7 of docs/ring.md). */
+/* For assertions: returns whether the settled losses agree by class and by reason (I7 of
+ * docs/ring.md). */
 static inline bool loss_sound(const struct trace_loss *loss)
 {
     uint64_t classes = 0, reasons = 0;
@@ -104,7 +105,7 @@ static void loss_unsettle(struct trace_cpu *cpu, uint32_t index)
     }
 }
 
-/* Adds the counts of a buffer to those that are pending. Unrolled, as interrupts are masked. */
+/* Adds the counts of a buffer to the pending ones. Unrolled, because interrupts are masked. */
 static void loss_add_counts(struct trace_loss *loss, unsigned reason, const uint16_t *count)
 {
     uint64_t *pending = loss->pending[reason];
@@ -141,7 +142,7 @@ bool trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
     } else if (reason == KYMO_DROP_OVERWRITTEN) {
         /* A reader of the capture finds the gap in the sequences, and requires at least one loss
          * for each lost buffer. For a buffer without events, its TIME is counted as lost: one event
-         * of class CONTROL. Its DROPPED slots are other buffers' account. */
+         * of class CONTROL. Its DROPPED slots belong to the account of other buffers. */
         trace_loss_add(&cpu->loss, reason, TRACE_CLASS_CONTROL, 1);
     }
     return false;

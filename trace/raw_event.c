@@ -4,9 +4,10 @@
  * the ability. Any context, no lock.
  *
  * Time and CPU are replaced, because a ring's stamps must increase and a buffer belongs to one CPU.
- * -EINVAL: bits 15 to 23, except _NTO_TRACE_PROCESS_INJECTED, which is dropped. -ENOTSUP: a part of
- * a combine event, which would be incomplete (INSERTCCLASSEVENT makes complete ones); classes of
- * the ring itself (EMPTY, CONTROL) and unknown classes. Proof: test/trace/interrupt_test.c.
+ * Errors: -EINVAL: bits 15 to 23, except _NTO_TRACE_PROCESS_INJECTED, which is cleared. -ENOTSUP: a
+ * part of a combine event, which would be incomplete (INSERTCCLASSEVENT makes complete ones);
+ * classes of the ring itself (EMPTY, CONTROL) and unknown classes. Tested by
+ * test/trace/interrupt_test.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"

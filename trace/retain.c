@@ -11,17 +11,17 @@
 
 /* Progress of a CPU's seals. */
 struct seal {
-    uint32_t last; /* [c] sequence of the last one sealed or skipped */
-    uint32_t next; /* [c] sequence of the one in progress; 0: none */
+    uint32_t last; /* [c] sequence of the last buffer sealed or skipped */
+    uint32_t next; /* [c] sequence of the buffer in progress; 0: none */
     uint32_t index;
-    uint32_t done;                 /* [c] bytes done */
+    uint32_t done;                 /* [c] bytes sealed so far */
     uint32_t crc;                  /* [c] CRC state */
-    uint32_t owed;                 /* [c] bytes that the slots written have made due, not done */
-    const struct trace_slot *from; /* [c] the cursor at the last exit */
+    uint32_t owed;                 /* [c] bytes made due by the slots written, not sealed yet */
+    const struct trace_slot *from; /* [c] the cursor at the previous exit */
 };
 
 static struct {
-    uint8_t *window;                /* [k] where the ring is */
+    uint8_t *window;                /* [k] location of the ring */
     struct kymo_retain_mark *marks; /* [k] */
     struct seal *seals;             /* [k] one per CPU; next to the marks, in the window */
 } retain;
@@ -142,7 +142,8 @@ static void put_mark(const struct trace_cpu *cpu, const struct seal *seal)
     trace_port_clean(&retain.marks[number], sizeof(mark));
 }
 
-/* Adds what the slots written since the last exit make due. Writers may interrupt this. */
+/* Adds the bytes made due by the slots written since the previous exit. Writers may interrupt
+ * this. */
 static void seal_owe(const struct trace_cpu *cpu, struct seal *seal)
 {
     const struct trace_slot *from = seal->from, *cursor = cpu->cursor;
@@ -158,8 +159,8 @@ static void seal_owe(const struct trace_cpu *cpu, struct seal *seal)
     }
 }
 
-/* Seals some of what is owed, at most to the buffer's end. The writer may have reused the buffer at
- * any time: then the seal is discarded. */
+/* Seals some of the owed bytes, at most to the buffer's end. The writer may have reused the buffer
+ * at any time: then the seal is discarded. */
 static void seal_step(struct trace_cpu *cpu, struct seal *seal)
 {
     struct trace_ring *ring = &cpu->ring;
@@ -206,7 +207,7 @@ static bool seal_wanted(const struct trace_cpu *cpu, struct seal *seal)
            (seal->next != 0 || find_next(seal, ring));
 }
 
-/* Another CPU that gets the lock between two steps may end the recording, and begin one. */
+/* Another CPU that gets the lock between two steps may end the recording and begin another. */
 void trace_retain_exit(struct trace_cpu *cpu)
 {
     if (!seal_wanted(cpu, &retain.seals[cpu->id])) {

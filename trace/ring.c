@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The states of one CPU's buffers. See trace/ring.h for contexts and locks, docs/ring.md for why no
- * step can lose or tear a buffer; proof: test/trace/ring_test.c, interleave_test.c.
+ * The states of one CPU's buffers. See trace/ring.h for contexts and locks, docs/ring.md for the
+ * reason why no step can lose or tear a buffer. Tested by test/trace/ring_test.c,
+ * interleave_test.c.
  */
 #include "abi/errno.h"
 #include "trace/assert.h"
@@ -42,8 +43,8 @@ void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, uns
     ring->oldest = 1;
 }
 
-/* READY sequences are the latest ones, so at most count lie between oldest and the last. Those that
- * were taken are left out at once: the loop meets but the one that is being taken. */
+/* READY sequences are the latest ones, so at most count are between oldest and the last. Taken ones
+ * are skipped at once: the loop meets at most one, which is just being taken. */
 static bool take_oldest(struct trace_ring *ring, uint32_t *index)
 {
     uint32_t from = ring->oldest, taken = trace_atomic_load(&ring->taken, __ATOMIC_RELAXED);
@@ -75,7 +76,7 @@ enum trace_found trace_ring_obtain(struct trace_ring *ring, bool reuse, uint32_t
         ring->overwritten++;
         return TRACE_FOUND_READY;
     }
-    /* All READY ones may have been taken, and given back, since the queue was found empty. */
+    /* All READY buffers may have been taken, and returned, since the queue was found empty. */
     if (reuse && ring_take_free(ring, index)) {
         ring->run = 0;
         return TRACE_FOUND_FREE;
@@ -167,6 +168,6 @@ void trace_ring_discard(struct trace_ring *ring, uint32_t index)
     if (ring->active == index) {
         ring->active = TRACE_NONE;
     }
-    ring->buffers[index].used = 0; /* for the finder after a reset: counted as lost */
+    ring->buffers[index].used = 0; /* for a reader after a reset: counted as lost */
     put_free(ring, index);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The writer's operations of trace/ring.h as inlines, for the log's buffer switch, whose cost a
- * board's budget counts; trace/ring.c wraps them in functions for all other callers. Own CPU,
- * interrupts masked. Proof: test/trace/ring_test.c, interleave_test.c.
+ * The writer's operations of trace/ring.h as inlines, for the log's buffer switch, whose cost is
+ * limited by a board's budget; trace/ring.c wraps them in functions for all other callers. Own CPU,
+ * interrupts masked. Tested by test/trace/ring_test.c, interleave_test.c.
  */
 #ifndef TRACE_RING_WRITER_H
 #define TRACE_RING_WRITER_H
@@ -29,7 +29,7 @@ static inline bool ring_take_free(struct trace_ring *ring, uint32_t *index)
     return true;
 }
 
-/* Returns the new buffer's sequence. */
+/* Makes the buffer ACTIVE. Returns its sequence. */
 static inline uint32_t ring_begin(struct trace_ring *ring, uint32_t index)
 {
     uint32_t count = ring->count;

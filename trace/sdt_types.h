@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What D calls the types of an event's arguments (the letters of trace/events.def), for the probes
+/* D's names of the types of an event's arguments (the letters of trace/events.def), for the probes
  * of sdt and their documentation. */
 #ifndef TRACE_SDT_TYPES_H
 #define TRACE_SDT_TYPES_H

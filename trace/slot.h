@@ -12,9 +12,9 @@
 
 #define TRACE_SLOT_BYTES 16
 
-/* The slots of a buffer: a setting, TRACE_BUFFER_SLOTS_LEAST to _MOST, which a makefile may give
- * (`make TRACE_SLOTS=64`). All other sizes follow from it; trace/ring.h asserts that they fit.
- * Readers of a capture take it from the system page. */
+/* The number of slots in a buffer: a setting, TRACE_BUFFER_SLOTS_LEAST to _MOST, which a makefile
+ * may set (`make TRACE_SLOTS=64`). All other sizes are computed from it; trace/ring.h asserts that
+ * they fit. Readers of a capture take it from the system page. */
 #ifndef TRACE_BUFFER_SLOTS
 #define TRACE_BUFFER_SLOTS 1024
 #endif
@@ -23,13 +23,15 @@
 #define TRACE_BUFFER_BYTES (TRACE_SLOT_BYTES * TRACE_BUFFER_SLOTS)
 #define TRACE_HIGH_WATER (TRACE_BUFFER_SLOTS * 715 / 1024) /* default: about 70 % */
 #define TRACE_HIGH_WATER_LEAST 16
-/* Most DROPPED slots at one opening of a buffer; other losses stay pending until the next. */
+/* The most DROPPED slots at one opening of a buffer; other losses stay pending until the next
+ * one. */
 #define TRACE_DROPPED_MOST (TRACE_BUFFER_SLOTS / 8)
-/* The longest event: the slots that a buffer is sure to have besides BUFFER, TIME and DROPPED. A
- * longer one is lost, reason TOOBIG. */
+/* The longest event: the slots that any buffer has besides BUFFER, TIME and DROPPED. A longer event
+ * is lost, reason TOOBIG. */
 #define TRACE_EVENT_SLOTS_MOST (TRACE_BUFFER_SLOTS - 2 - TRACE_DROPPED_MOST)
 
-/* Most bytes of a string of the kernel, NUL included: a setting. Longer ones are cut. */
+/* The most bytes of a string of the kernel, NUL included: a setting. Longer strings are
+ * truncated. */
 #ifndef TRACE_TEXT_BYTES
 #define TRACE_TEXT_BYTES 128
 #endif
@@ -54,7 +56,8 @@ struct trace_slot {
 #define TRACE_CLASS_SHIFT 10
 #define TRACE_CPU_MASK 0x3f000000u
 #define TRACE_CPU_SHIFT 24
-#define TRACE_STATE_DUMP 0x00020000u /* of a state dump: nothing happened, it existed already */
+/* part of a state dump: the object existed already, nothing happened */
+#define TRACE_STATE_DUMP 0x00020000u
 #define TRACE_STRUCT_MASK 0xc0000000u
 #define TRACE_STRUCT_S 0x00000000u  /* simple: the whole event is this slot */
 #define TRACE_STRUCT_CB 0x40000000u /* combine: begin */
@@ -80,7 +83,7 @@ struct trace_slot {
 #define TRACE_CLASS_COMM 7
 #define TRACE_CLASS_D 12         /* Kymo's own: D's records, trace/dtrace/log_event.h */
 #define TRACE_CLASS_KYMO_CALL 13 /* like KER_CALL, for the calls that only Kymo has */
-#define TRACE_CLASS_MAX 16       /* counters per class */
+#define TRACE_CLASS_MAX 16       /* number of classes that counters have room for */
 
 /* KER_CALL and KYMO_CALL: the event is the call's number plus one of these. Any class:
  * TRACE_EVENT_64 is added if a value does not fit 32 bits; then every P (pointer-sized) word of the
@@ -111,11 +114,11 @@ static inline bool trace_class_is_call(unsigned slot_class)
 #define TRACE_CONTROL_TIME 1    /* d1 = high, d2 = low word of the 64-bit time */
 #define TRACE_CONTROL_BUFFER 2  /* d1 = sequence from 1, d2 = slots in the buffer */
 #define TRACE_CONTROL_DROPPED 8 /* d1 = reason << 8 | class, d2 = events lost */
-/* Also CONTROL events, written behind a buffer or at a capture's end by the program that writes the
+/* Also CONTROL events, written after a buffer or at a capture's end by the program that writes the
  * capture (lib/capture/check.h). */
 #define TRACE_CONTROL_BUFFER_END 4 /* d1 = d2 = TRACE_BUFFER_END_WORD */
-#define TRACE_CONTROL_CHECK 16     /* d1 = low, d2 = high word of the sum over the slots before */
-#define TRACE_CONTROL_END 17       /* d1 = buffers of this CPU, d2 = sequence of its last one */
+#define TRACE_CONTROL_CHECK 16 /* d1 = low, d2 = high word of the checksum of the preceding slots */
+#define TRACE_CONTROL_END 17 /* d1 = number of buffers of this CPU, d2 = sequence of its last one */
 #define TRACE_BUFFER_END_WORD 0xe6e6e6e6u
 
 #endif

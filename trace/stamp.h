@@ -7,10 +7,10 @@
  *   ... the event is logged, or not: it is filtered out, or lost ...
  *   trace_stamp_take();          if it was logged: struct trace_cpu.stamp is its time
  *   ... D's probes fire ...
- *   trace_stamp_end(irq);        interrupts are as before
+ *   trace_stamp_end(irq);        restores the interrupt state
  *
- * An event inside a clause fires nothing, and leaves the clause its stamp. Any context, own CPU.
- * Proof: test/trace/rows_test.c.
+ * An event inside a clause fires no probes, and doesn't change the clause's stamp. Any context, own
+ * CPU. Tested by test/trace/rows_test.c.
  */
 #ifndef TRACE_STAMP_H
 #define TRACE_STAMP_H

@@ -3,7 +3,7 @@
  * State of the event log: starts and stops tracing on every CPU, modes, buffers. Kernel lock,
  * kernel context; work on a buffer's own CPU is done by trace_port_run_on_all(). Order matters:
  * STOP first patches the sites off, then each CPU closes its buffer, so that every event that
- * passes a site is accounted for. Proof: test/trace/control_test.c.
+ * passes a site is accounted for. Tested by test/trace/control_test.c.
  */
 #include <stddef.h>
 
@@ -37,7 +37,7 @@ static uint64_t log_begun(const struct trace_ring *ring, uint32_t index)
 struct trace_state trace_state = {.log = {.ring_of = log_ring, .begun = log_begun},
                                   .overwrite = true};
 
-/* Functions for cross-calls, interrupts masked. */
+/* Functions for cross-calls, called with interrupts masked. */
 static void start_here(void *first)
 {
     trace_log_start(trace_port_cpu());
@@ -58,10 +58,10 @@ static void flush_here(void *arg)
     trace_log_flush(trace_port_cpu());
 }
 
-/* What every CPU does in steps, because interrupts are masked during each. */
+/* Work that every CPU does in steps, because interrupts are masked during each. */
 struct steps {
     uint32_t index; /* of a buffer */
-    uint32_t more;  /* [a] a CPU has some left */
+    uint32_t more;  /* [a] a CPU has steps left */
 };
 
 static void run_in_steps(void (*step)(void *steps), uint32_t index)
@@ -92,7 +92,7 @@ static void clear_here(void *steps)
     more_steps(steps, trace_log_clear(trace_port_cpu(), ((struct steps *)steps)->index));
 }
 
-/* A buffer of each CPU at a time. */
+/* Discards one buffer of each CPU at a time. */
 static void clear_all(void)
 {
     for (uint32_t i = 0; i < trace_port_cpu()->ring.count; i++) {
@@ -131,7 +131,8 @@ static void query_here(void *arg)
     }
 }
 
-/* Nothing is counted while there are no buffers. In two parts, because interrupts are masked. */
+/* Nothing is counted while there are no buffers. Done in two parts, because interrupts are
+ * masked. */
 static void reset_pending_here(void *arg)
 {
     struct trace_cpu *cpu = trace_port_cpu();
@@ -158,7 +159,7 @@ static void reset_here(void *arg)
     cpu->filled = cpu->request = false;
 }
 
-/* Raises the interrupt of one CPU's ring, if buffers were closed since the last one, or
+/* Raises the interrupt of one CPU's ring if buffers were closed since the previous one, or if
  * `anyway`. */
 static void state_raise(struct trace_cpu *cpu, bool anyway)
 {
@@ -213,9 +214,9 @@ void trace_kernel_exit(void)
 }
 
 /*
- * Readers that merge CPUs wait for a TIME of each one. So each CPU's first buffer is opened here,
- * before any site is on, and is older than every other buffer. A single CPU doesn't need that, nor
- * does a recording without an attached consumer.
+ * Readers that merge CPUs wait for a TIME of each one. So this function opens each CPU's first
+ * buffer before any site is on, and is older than every other buffer. A single CPU doesn't need
+ * that, nor does a recording without an attached consumer.
  */
 long trace_state_start(bool dump)
 {
@@ -249,7 +250,7 @@ long trace_state_stop(void)
         run_in_steps(tell_here, 0);
         raise_all();
         state_raise(trace_port_cpu_at(0), true); /* the owner is notified of each STOP */
-        trace_port_buffer_freed(); /* a waiting dump finds that there are no buffers any more */
+        trace_port_buffer_freed(); /* a waiting dump detects that there are no buffers any more */
     }
     return 0;
 }

@@ -10,8 +10,8 @@
 #define CLASSES (_NTO_TRACE_INT_HANDLER_EXIT + 1)
 #define STATES 32
 
-/* Each limit is stored at once: with interrupts masked where words have 32 bits, because those
- * machines have one CPU. [a] except there, where a setter can't interrupt a query. */
+/* Each limit is stored with a single access: where words have 32 bits, with interrupts masked,
+ * because those machines have one CPU. [a] except there, where a setter can't interrupt a query. */
 static struct {
     volatile trace_thread_t event_class[CLASSES];
     volatile trace_thread_t kercall[3 * TRACE_KERCALLS];
@@ -69,7 +69,7 @@ static int set_kercall(unsigned event_class, uint32_t event, trace_thread_t valu
     return 0;
 }
 
-/* For class THREAD event is a mask of several. */
+/* For class THREAD, event is a mask of several events. */
 static int threads_set_rows(unsigned event_class, uint32_t event, trace_thread_t value)
 {
     unsigned named = 0, state;
@@ -125,7 +125,7 @@ void trace_threads_clear(void)
     threads_clear(only.entry, TRACE_EV_ENTRIES);
 }
 
-/* ---- asking ------------------------------------------------------------------------ */
+/* ---- queries ----------------------------------------------------------------------- */
 
 static unsigned class_of_kercall(unsigned number)
 {

@@ -2,19 +2,19 @@
 /*
  * Static filters by process and thread: TraceEvent()'s SETCLASSPID and related commands. A class
  * may be limited to a process or one of its threads, and so may each of its events; where both are
- * limited, an event passes if both allow it. Events stopped here are not made: no account counts
- * them.
+ * limited, an event passes if both allow it. Events stopped by a limit are not made: no account
+ * counts them.
  *
  * An event of class THREAD belongs to the thread that it describes. An event of a kernel call,
  * SYSTEM or COMM belongs to the thread that runs on this CPU (for an interrupt: the interrupted
  * one; on an idle CPU: the idle thread); a reader attributes it to the same thread, the CPU's last
  * THRUNNING. Other classes can't be limited (-ENOTSUP).
  *
- * Limits cost nothing while nothing is limited: the site of a limited table entry is set to ALL
+ * Limits have no cost while nothing is limited: the site of a limited table entry is set to ALL
  * (trace/fire.c then queries the limit), a limited state takes the path of its wide form
  * (trace_filter.state_slow), and for a kernel call one more bit is tested (trace/kercall.c).
  *
- * Setters: kernel lock. Queries: any context. Proof: test/trace/threads_test.c.
+ * Setters: kernel lock. Queries: any context. Tested by test/trace/threads_test.c.
  */
 #ifndef TRACE_THREADS_H
 #define TRACE_THREADS_H
@@ -24,7 +24,8 @@
 
 #include "trace/event_id.h"
 
-/* pid << 32 | tid, where tid counts from 1 and 0 means any thread; the value 0: not limited. */
+/* pid << 32 | tid, where tid counts from 1 and 0 means any thread; the value 0 means not
+ * limited. */
 typedef uint64_t trace_thread_t;
 #define TRACE_THREAD(pid, tid) ((uint64_t)(uint32_t)(pid) << 32 | (uint32_t)(tid))
 
@@ -34,8 +35,8 @@ int trace_threads_set_class(unsigned event_class, trace_thread_t only);
 int trace_threads_set_event(unsigned event_class, uint32_t event, trace_thread_t only);
 void trace_threads_clear(void);
 
-/* TraceEvent()'s commands: trace/control_threads.c. Returns 0, -EINVAL, or -ENOTSUP with nothing
- * changed. */
+/* Executes TraceEvent()'s commands for limits: trace/control_threads.c. Returns 0, -EINVAL, or
+ * -ENOTSUP with nothing changed. */
 long trace_threads_command(uint32_t cmd, const uint32_t args[4]);
 
 /* Return whether any of these is limited, for trace_filter_slow(). */

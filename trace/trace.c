@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Notifications of the trace by the kernel: boot, ends of processes and hooks, the state dump's
- * queries. Contexts and contracts: trace/trace.h. Proof: test/trace/owner_test.c.
+ * queries. Contexts and contracts: trace/trace.h. Tested by test/trace/owner_test.c.
  */
 #include "trace/trace.h"
 
@@ -55,8 +55,9 @@ void trace_hook_detached(void)
     }
 }
 
-/* A ring never waits; a fill buffer's wait would never end. DUMP_SLOTS fit one process's dump; a
- * larger one may overrun. With few and small buffers all but one must be FREE. */
+/* Doesn't wait for room in a ring, which never lacks it, nor for a fill buffer, whose wait would
+ * never end. DUMP_SLOTS fit one process's dump; a larger dump may overrun. With few and small
+ * buffers all but one must be FREE. */
 bool trace_dump_room(void)
 {
     enum { DUMP_SLOTS = 512 };

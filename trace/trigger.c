@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See trigger.h. */
+/* The log's trigger: see trigger.h. */
 #include "trace/trigger.h"
 
 #include "trace/atomic.h"
 #include "trace/port.h"
 #include "trace/ring.h"
 
-/* FIRED and the number of its CPU, which alone reports it: at its exit the clause's event is
- * logged. */
+/* FIRED comes with the number of its CPU, which alone reports it: at that CPU's exit the clause's
+ * event is logged. */
 enum { NONE, TOLD, FIRED };
 static uint32_t trigger; /* [a] */
 

@@ -2,14 +2,15 @@
 /*
  * User events: events that a program inserts by TraceEvent(INSERT*USEREVENT). Any context, no lock,
  * no ability needed. Data is in memory that the kernel may read; the log and D see the same.
- * Refused with -EINVAL: event numbers above 1023, more than KYMO_TRACE_USER_COMBINE_MAX bytes. An
- * event that is filtered out or not being traced is not an error.
+ * Errors: -EINVAL: event numbers above 1023, more than KYMO_TRACE_USER_COMBINE_MAX bytes. An event
+ * that is filtered out or not being traced is not an error.
  *
  * All have one site, TRACE_EV_user_event: while neither the log nor D wants them it is one no-op,
- * and programs that asked for it (KYMO_TRACE_USERWORD) don't even call. D's probes are those of the
- * provider `user` (trace/probes.def). They fire whatever the log's filter is. The system's static
- * probes have a site of their own, TRACE_EV_system_probe, so that they are switched apart. Proof:
- * test/trace/user_test.c; from programs: test/board's t_trace, and causes for D.
+ * and programs that have registered a word for it (KYMO_TRACE_USERWORD) don't even call. D's probes
+ * are those of the provider `user` (trace/probes.def). They fire regardless of the log's filter.
+ * The system's static probes have a site of their own, TRACE_EV_system_probe, so that they are
+ * switched separately. Tested by test/trace/user_test.c; from programs by test/board's t_trace, and
+ * causes for D.
  */
 #include "trace/user.h"
 
@@ -20,7 +21,8 @@
 #include "trace/stamp.h"
 #include "trace/trace.h"
 
-/* What D's probes tell by (trace/probes.def), as a thread's state in its own site. */
+/* The kind by which D's probes are distinguished (trace/probes.def), in place of a thread's
+ * state. */
 enum user_kind { USER_SIMPLE, USER_COMBINE, USER_STRING };
 
 static inline bool user_site_on(void)
@@ -34,20 +36,21 @@ static inline bool user_on(uint32_t event)
            trace_bit(trace_filter.user_on, event);
 }
 
-/* Whether the event is logged and D listens: then its probes see its stamp. */
+/* Returns whether the event is logged and D listens: then its probes get its stamp. */
 static inline bool user_both(uint32_t event)
 {
     return trace_bit(trace_site_probed, TRACE_EV_user_event) && user_on(event);
 }
 
-/* The first two of n words as one number, by which D tells a static probe (host/log/probes.c). */
+/* Returns the first two of n words as one number, by which D identifies a static probe
+ * (host/log/probes.c). */
 static inline uint64_t two_words(const uint32_t *words, unsigned n)
 {
     return (n > 1 ? (uint64_t)words[1] << 32 : 0) | (n > 0 ? words[0] : 0);
 }
 
-/* Fires D's probes, if there are any. about: the event, d1, d2. data, of a kind other than
- * USER_SIMPLE: d1 is their number of words or bytes. */
+/* Fires D's probes, if there are any. about: the event, d1, d2. For data of a kind other than
+ * USER_SIMPLE, d1 is its number of words or bytes. */
 COLD static void user_fire(enum user_kind kind, const uint32_t about[3], const void *data,
                            uint64_t first)
 {
@@ -61,7 +64,7 @@ COLD static void user_fire(enum user_kind kind, const uint32_t about[3], const v
     }
 }
 
-/* A copy that ends with a NUL, because D's strings do. */
+/* Fires with a copy that ends with a NUL, because D's strings do. */
 COLD static void user_fire_string(uint32_t event, const char *text, unsigned bytes)
 {
     char copy[KYMO_TRACE_USER_COMBINE_MAX];
@@ -192,7 +195,7 @@ long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul)
     }
     for (uint32_t word; bytes + sizeof(word) < len_with_nul; bytes += sizeof(word)) {
         __builtin_memcpy(&word, text + bytes, sizeof(word));
-        if ((word - 0x01010101u) & ~word & 0x80808080u) { /* it has the NUL */
+        if ((word - 0x01010101u) & ~word & 0x80808080u) { /* it contains the NUL */
             break;
         }
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The common case of user events (trace/user.c has the others): the log is the only listener, no
- * gate is armed, and the data are words. For callers that know other ways for the rest: each
- * returns false, with nothing done, if the case is another one. Any context, no lock. Proof:
- * test/trace/user_test.c; counted by `make bench` (event_user, event_text_20).
+ * gate is armed, and the data consists of words. For callers that handle the other cases
+ * themselves: each function returns false, with nothing done, in any other case. Any context, no
+ * lock. Tested by test/trace/user_test.c; counted by `make bench` (event_user, event_text_20).
  */
 #ifndef TRACE_USER_H
 #define TRACE_USER_H
@@ -12,7 +12,7 @@
 #include "trace/filter.h"
 #include "trace/log.h"
 
-/* Returns whether only the log is to have the event, which is of class USER and in range. */
+/* Returns whether the event, which is of class USER and in range, goes to the log only. */
 TRACE_INLINE bool trace_user_log_only(uint32_t event)
 {
     switch (TRACE_PORT_SITE(TRACE_EV_user_event)) {
@@ -25,7 +25,7 @@ TRACE_INLINE bool trace_user_log_only(uint32_t event)
     return false;
 }
 
-/* Likewise of a static probe of the library or a driver (trace_user_probe()). */
+/* Likewise for a static probe of the library or a driver (trace_user_probe()). */
 TRACE_INLINE bool trace_user_probe_log_only(void)
 {
     switch (TRACE_PORT_SITE(TRACE_EV_system_probe)) {
@@ -38,8 +38,8 @@ TRACE_INLINE bool trace_user_probe_log_only(void)
     return false;
 }
 
-/* Records two words, of which the caller has found trace_user_log_only(event). Returns false, with
- * nothing done, if that takes more than the common case; see trace_log2_usual(). */
+/* Records two words, after the caller has tested trace_user_log_only(event). Returns false, with
+ * nothing done, if this is not the common case; see trace_log2_usual(). */
 TRACE_INLINE bool trace_user_two_usual(uint32_t event, uint32_t d1, uint32_t d2)
 {
     return trace_log2_usual(TRACE_CLASS_USER, TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, d1,
@@ -50,13 +50,13 @@ TRACE_INLINE bool trace_user_two_usual(uint32_t event, uint32_t d1, uint32_t d2)
 enum { TRACE_USER_TEXT_WORDS = 16 };
 
 /*
- * Records a text as it lies in memory: n words, the last of which has its first NUL. words has room
- * for TRACE_USER_TEXT_WORDS; what is behind the text there is overwritten. The caller has found
+ * Records a text as it is in memory: n words, the last of which has its first NUL. words has room
+ * for TRACE_USER_TEXT_WORDS; words after the text are overwritten. The caller has tested
  * trace_user_log_only(event).
  */
 void trace_user_text_words(uint32_t event, uint32_t *words, unsigned n);
-/* Likewise n words, 3 or more, that are no text; behind an odd number of them a zero is written. Of
- * a probe the caller has found trace_user_probe_log_only(). */
+/* Likewise records n words, 3 or more, that are not text; after an odd number of them a zero is
+ * written. For a probe the caller has tested trace_user_probe_log_only(). */
 void trace_user_combine_words(uint32_t event, uint32_t *words, unsigned n);
 
 #endif

@@ -10,7 +10,7 @@
 #include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
 
-/* ---- what an action records -------------------------------------------------------- */
+/* ---- recording of actions ---------------------------------------------------------- */
 
 /* Stores the string that is the object's value; returns its length. A built-in one is copied
  * directly. A fault of the copy belongs to no instruction. */
@@ -179,7 +179,7 @@ void dtrace_act_aggregate(struct dtrace_consumer_cpu *here, const struct dtrace_
     }
 }
 
-/* ---- actions that do something else ------------------------------------------------ */
+/* ---- other actions ----------------------------------------------------------------- */
 
 /* Reserves the clause's record in a speculation's buffer. Returns false if the clause is
  * abandoned. */

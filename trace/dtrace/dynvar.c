@@ -18,7 +18,7 @@ static size_t dynvar_round_up(size_t n)
     return (n + 7) & ~(size_t)7;
 }
 
-/* ---- the key that is looked for ---------------------------------------------------- */
+/* ---- the key to be found ----------------------------------------------------------- */
 
 /* Appends a part of the key, padded with zeros. Returns false if it doesn't fit or faulted. */
 static COLD bool add_key(struct dtrace_context *c, const struct dtrace_dynvars *v,

@@ -268,7 +268,7 @@ void dtrace_store(struct dtrace_context *, uint64_t address, uint64_t value, uns
 /* Allocates scratch, aligned to 8. Returns NULL and faults if there is no room. */
 uint8_t *dtrace_scratch(struct dtrace_context *, uint64_t bytes);
 
-/* ---- what the rest of the machine supplies ----------------------------------------- */
+/* ---- supplied by the rest of the machine ------------------------------------------- */
 
 enum dtrace_dynvar_how { DTRACE_DYNVAR_FIND, DTRACE_DYNVAR_ALLOCATE, DTRACE_DYNVAR_FREE };
 

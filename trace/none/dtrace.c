@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sites without D: nobody but the log listens on them. See trace/port.h, trace_port_fire(). */
+/* Sites without D: only the log listens on them. See trace/port.h, trace_port_fire(). */
 #include "trace/event_id.h"
 #include "trace/port.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A log without a gate: see trace/gate.h. SETGATE is -ENOTSUP. */
+/* A log without a gate: see trace/gate.h. SETGATE fails with -ENOTSUP. */
 #include "trace/gate.h"
 
 #include "abi/errno.h"

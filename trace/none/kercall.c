@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A log without kernel calls: see trace/kercall.h. Their classes are -ENOTSUP. */
+/* A log without kernel calls: see trace/kercall.h. Their classes fail with -ENOTSUP. */
 #include "trace/kercall.h"
 
 #include "abi/errno.h"

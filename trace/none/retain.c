@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A log without retained memory: see trace/retain.h. ALLOCRETAINED is -ENODEV. */
+/* A log without retained memory: see trace/retain.h. ALLOCRETAINED fails with -ENODEV. */
 #include "trace/retain.h"
 
 #include "abi/errno.h"

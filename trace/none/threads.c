@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A log without limits to a process or thread: see trace/threads.h. Its commands are -ENOTSUP,
- * but that which clears all limits: there are none. */
+/* A log without limits to a process or thread: see trace/threads.h. Its commands fail with
+ * -ENOTSUP, except the one that clears all limits: there are none. */
 #include "trace/threads.h"
 
 #include "abi/errno.h"

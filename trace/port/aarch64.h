@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Trace port of AArch64: the virtual counter is 64 bits wide; sites are patched between nop and b.
- * What depends on the system is in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
+ * System-dependent parts are in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
  */
 #ifndef TRACE_PORT_AARCH64_H
 #define TRACE_PORT_AARCH64_H
 
 #define TRACE_PORT_CLOCK_BITS 64
 #define TRACE_PORT_IRQ_BITS 0
-/* Written so that a constant code is one MOVK, any other one ORR: the CPU's bits are all above. */
+/* Written so that a constant code takes one MOVK, any other one ORR: the CPU's bits are all
+ * above. */
 #define TRACE_PORT_HEADER(cpu, code) \
     ((__builtin_constant_p(code) ? (uint32_t)(cpu)->cpu_bits & 0xffff0000u \
                                  : (uint32_t)(cpu)->cpu_bits) | \

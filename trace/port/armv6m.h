@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Trace port of ARMv6-M (Cortex-M0): one CPU, a 32-bit clock extended in software, sites that are
- * loaded. To be built with TRACE_ATOMIC_OPS_H trace/port/atomic_armv6m.h. The clock depends on the
- * chip: trace_port_clock_low() is in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
+ * loaded. Must be built with TRACE_ATOMIC_OPS_H trace/port/atomic_armv6m.h. The clock depends on
+ * the chip: trace_port_clock_low() is in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
  */
 #ifndef TRACE_PORT_ARMV6M_H
 #define TRACE_PORT_ARMV6M_H

@@ -3,8 +3,8 @@
  * Trace port of ARMv7-M and ARMv8-M (Cortex-M3 and up): one CPU, a 32-bit timer extended in
  * software. Sites are patched between nop.w and b.w, or loaded where the text runs from flash: a
  * makefile defines TRACE_PORT_SITES_H for that. The board defines TRACE_CLOCK_REG (address of a
- * free-running 32-bit timer) and TRACE_CLOCK_INVERT (0xffffffff if it counts down, else 0). What
- * depends on the system is in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
+ * free-running 32-bit timer) and TRACE_CLOCK_INVERT (0xffffffff if it counts down, else 0).
+ * System-dependent parts are in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
  */
 #ifndef TRACE_PORT_ARMV7M_H
 #define TRACE_PORT_ARMV7M_H

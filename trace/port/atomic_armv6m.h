@@ -22,7 +22,7 @@ static inline void trace_atomic_unmask_(uint32_t primask)
 
 #define TRACE_ATOMIC_AT_(p) ((volatile __typeof__(*(p)) *)(p))
 
-/* One CPU: an order binds only the compiler. */
+/* There is one CPU, so an order only constrains the compiler. */
 #define trace_atomic_load(p, order) \
     __extension__({ \
         __typeof__(*(p) + 0) trace_value_ = *TRACE_ATOMIC_AT_(p); \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Atomic operations of ARMv7-M and ARMv8-M with one CPU: its instructions, and no barriers. A CPU
- * sees its own loads and stores in order, so an order binds only the compiler. See trace/atomic.h,
- * which includes this.
+ * Atomic operations of ARMv7-M and ARMv8-M with one CPU: its instructions, without barriers. A CPU
+ * sees its own loads and stores in order, so an order only constrains the compiler. See
+ * trace/atomic.h, which includes this.
  */
 #ifndef TRACE_PORT_ATOMIC_ARMV7M_H
 #define TRACE_PORT_ATOMIC_ARMV7M_H

@@ -9,7 +9,7 @@
 #define trace_atomic_or(p, bits, order) ((void)__atomic_fetch_or(p, bits, order))
 #define trace_atomic_add(p, n, order) ((void)__atomic_add_fetch(p, n, order))
 #define trace_atomic_sub(p, n, order) ((void)__atomic_sub_fetch(p, n, order))
-/* A failure needs no order: what was read isn't used. */
+/* A failure needs no order, because the value read isn't used. */
 #define trace_atomic_cas(p, expected, desired, order) \
     __extension__({ \
         __typeof__(*(p) + 0) trace_expected_ = (expected); \

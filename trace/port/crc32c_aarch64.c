@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC-32C with AArch64's instructions for it, in place of trace/crc32c.c, eight bytes in four
- * instructions. They are an option of Armv8.0 that every Cortex-A has; the compiler's -mcpu= or
- * -march= must allow them. Readers check the sums with another implementation:
+ * CRC-32C with AArch64's instructions for it, eight bytes in four instructions; replaces
+ * trace/crc32c.c. The instructions are an option of Armv8.0 that every Cortex-A has; the compiler's
+ * -mcpu= or -march= must allow them. Readers check the sums with another implementation:
  * test/board/flight.py.
  */
 #include "trace/crc32c.h"

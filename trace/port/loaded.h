@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Shared by the trace ports of CPUs whose text is not patched, because they run from flash: a site
- * is a load, a test and a branch. The system has the modes and sets them in trace_port_site_set().
- * The port's header includes this file. See trace/port.h for the contracts.
+ * is a load, a test and a branch. The system stores the modes and sets them in
+ * trace_port_site_set(). The port's header includes this file. See trace/port.h for the contracts.
  */
 #ifndef TRACE_PORT_LOADED_H
 #define TRACE_PORT_LOADED_H

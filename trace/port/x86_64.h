@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Trace port of x86-64: the time-stamp counter is 64 bits wide; sites are patched between a no-op
- * and a jump of 5 bytes. What depends on the system is in TRACE_PORT_SYSTEM_H. See trace/port.h for
+ * and a jump of 5 bytes. System-dependent parts are in TRACE_PORT_SYSTEM_H. See trace/port.h for
  * the contracts.
  */
 #ifndef TRACE_PORT_X86_64_H
