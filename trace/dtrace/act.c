@@ -40,8 +40,8 @@ static void store_stack(bool user, uint8_t *to, uint32_t frames)
     __builtin_memset(to + n * 8, 0, (frames - n) * 8);
 }
 
-/* Stores the pid, the frames, then the room for their names: those that helpers give; the consumer
- * finds all others itself. */
+/* Stores the pid, the frames, then the room for their names: the names that helpers return; the
+ * consumer finds all others itself. */
 static void store_user_stack(struct dtrace_context *c, const struct dtrace_action *a, uint8_t *to)
 {
     uint32_t frames = (uint32_t)a->arg, used = (frames + 1) * 8;
@@ -61,7 +61,7 @@ static void store_user_stack(struct dtrace_context *c, const struct dtrace_actio
 static void store_datum(struct dtrace_context *c, const struct dtrace_action *a, uint8_t *to)
 {
     bool user = a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK;
-    /* a stack has no object, but helpers */
+    /* a stack has no object, only helpers */
     bool here = (a->object && !(DTRACE_PORT_HELPERS && user)) || dtrace_own_process(c);
 
     if (!here) {
@@ -75,7 +75,7 @@ static void store_datum(struct dtrace_context *c, const struct dtrace_action *a,
         store_user_stack(c, a, to);
         return;
     }
-    if (a->is_string) { /* zeroes the field behind its NUL */
+    if (a->is_string) { /* zeroes the field after its NUL */
         uint32_t n = eval_string(c, a->object, to, a->rec.size);
         __builtin_memset(to + n, 0, a->rec.size - n);
         return;
@@ -159,7 +159,7 @@ static __attribute__((noinline)) void aggregate_value(struct dtrace_consumer_cpu
     }
 }
 
-/* Folds a value into its aggregation. An action without an object is count(): it has no value. */
+/* Adds a value to its aggregation. An action without an object is count(): it has no value. */
 void dtrace_act_aggregate(struct dtrace_consumer_cpu *here, const struct dtrace_action *a)
 {
     const struct dtrace_aggregation *agg = a->agg;
@@ -233,7 +233,7 @@ bool dtrace_act(struct dtrace_clause_run *run, const struct dtrace_action *a)
         dtrace_store_value(run->record + a->rec.offset, value, 4);
         dtrace_consumer_exit(c, (int32_t)value, false);
         break;
-    default: /* else a statement, or executed by the consumer */
+    default: /* otherwise a statement, or executed by the consumer */
         if (DTRACE_ACT_IS_DESTRUCTIVE(a->kind)) {
             dtrace_act_destructive(run, a->kind, value);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Actions of a clause and the records they make: action kinds, aggregating functions, record
+ * Actions of a clause and the records that they write: action kinds, aggregating functions, record
  * descriptions. Shared by compiler, machine and consumer. The numbers are DTrace's published ones.
  */
 #ifndef TRACE_DTRACE_ACTION_H
@@ -83,12 +83,13 @@ enum { DTRACE_QUANTIZE_BUCKETS = 127, DTRACE_QUANTIZE_ZERO = 63 };
 #define DTRACE_LLQUANTIZE_LOW(arg) ((uint16_t)((arg) >> 32))
 #define DTRACE_LLQUANTIZE_HIGH(arg) ((uint16_t)((arg) >> 16))
 #define DTRACE_LLQUANTIZE_NSTEPS(arg) ((uint16_t)(arg))
-/* Returns the bytes of an aggregating function's value; 0: no such function (agg_function.c) */
+/* Returns the size in bytes of an aggregating function's value, or 0 if there is no such function
+ * (agg_function.c). */
 uint32_t dtrace_agg_value_size(uint16_t kind, uint64_t shape);
-/* Returns how many buckets llquantize has, the ones below and above included. */
+/* Returns the number of buckets of llquantize, including the ones below and above. */
 unsigned dtrace_llquantize_buckets(uint64_t shape);
 
-/* Header of a record in a principal or speculative buffer, aligned to 4. The data follow at the
+/* Header of a record in a principal or speculative buffer, aligned to 4. The data follows at the
  * offsets in the record descriptions, counted from the header's start. EPID 0: a gap of 4 bytes. */
 struct dtrace_record {
     uint32_t epid;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The aggregating functions: each folds one value into the 64-bit words of its datum. Every one
- * satisfies f(f(a) u f(b)) = f(a u b), so CPUs fold separately and the consumer merges. Sums wrap.
+ * The aggregating functions: each adds one value to the 64-bit words of its datum. Every one
+ * satisfies f(f(a) u f(b)) = f(a u b), so CPUs aggregate separately and the consumer merges. Sums
+ * wrap.
  *
  *   count, sum, min, max   1 word
  *   avg                    count, sum
@@ -13,8 +14,8 @@
 
 #include "trace/assert.h"
 
-/* Returns the bucket's index: first the one below, then each magnitude's, then the one above. The
- * loops are bounded by the magnitudes: at most 64. */
+/* Returns the bucket's index. The order is: the one below, those of each magnitude, the one above.
+ * The loops are bounded by the magnitudes: at most 64. */
 static unsigned agg_function_llquantize(uint64_t shape, uint64_t value)
 {
     uint64_t factor = DTRACE_LLQUANTIZE_FACTOR(shape);
@@ -85,7 +86,7 @@ unsigned dtrace_quantize_bucket(int64_t value)
     return value < 0 ? DTRACE_QUANTIZE_ZERO - 1 - log2 : DTRACE_QUANTIZE_ZERO + 1 + log2;
 }
 
-/* Returns 0: below; levels + 1: above. */
+/* Returns 0 for a value below, levels + 1 for one above. */
 unsigned dtrace_lquantize_bucket(uint64_t shape, int64_t value)
 {
     int64_t base = DTRACE_LQUANTIZE_BASE(shape);
@@ -117,7 +118,8 @@ void dtrace_agg_init(const struct dtrace_aggregation *a, uint64_t *data)
     }
 }
 
-/* data[0..1] += v * v, in 32-bit halves, because a small CPU has no wider multiplication. */
+/* Computes data[0..1] += v * v in 32-bit halves, because a small CPU has no wider
+ * multiplication. */
 static void add_square(uint64_t *data, int64_t v)
 {
     uint64_t m = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;

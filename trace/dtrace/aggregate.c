@@ -11,13 +11,13 @@
 
 #define ONES 0x0101010101010101u
 
-/* Returns whether one of its bytes is 0. */
+/* Returns whether one of the word's bytes is 0. */
 static bool aggregate_has_nul(uint64_t word)
 {
     return (word - ONES) & ~word & (ONES << 7);
 }
 
-/* Returns 8 bytes of a field, or the rest of it. The bytes behind a key are still in its entry. */
+/* Returns 8 bytes of a field, or the rest of it. The bytes after a key are still in its entry. */
 static inline uint64_t aggregate_word_at(const uint8_t *p, uint32_t left)
 {
     uint64_t word;
@@ -27,7 +27,7 @@ static inline uint64_t aggregate_word_at(const uint8_t *p, uint32_t left)
 }
 
 /* Hashes a string only up to the word with its NUL: most are short, and their fields long. The
- * bytes behind the NUL in that word are 0. */
+ * bytes after the NUL in that word are 0. */
 static inline uint32_t hash_keys(const struct dtrace_aggregation *a, const uint8_t *entry)
 {
     const struct dtrace_action *key = a->keys, *end = key + a->nkeys;
@@ -66,7 +66,7 @@ static bool same_keys(const struct dtrace_aggregation *a, const uint8_t *x, cons
     return true;
 }
 
-/* Zeroes the bytes behind strings and alignment gaps: the entry leaves the machine, where keys are
+/* Zeroes the bytes after strings and alignment gaps: the entry leaves the machine, and keys are
  * merged by all their bytes. */
 static void finish_keys(const struct dtrace_aggregation *a, uint8_t *entry)
 {
@@ -86,7 +86,7 @@ static void finish_keys(const struct dtrace_aggregation *a, uint8_t *entry)
     __builtin_memset(entry + at, 0, a->value - at);
 }
 
-/* Makes the new entry part of the buffer; NULL: no room, counted. */
+/* Makes the new entry part of the buffer. Returns NULL if there is no room, which is counted. */
 static __attribute__((noinline)) struct dtrace_agg_entry *
 insert(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a, uint8_t *entry, uint32_t hash)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Aggregation buffers: per CPU, a hash table of entries, each with a key and a value into which
- * every probe firing folds its datum. Each CPU has two halves, swapped when the consumer takes one;
- * the consumer merges the results of all CPUs and snapshots. Own CPU, no other probe firing there.
- * Merging law tested by test/dtrace.
+ * Aggregation buffers: per CPU, a hash table of entries, each with a key and a value to which every
+ * probe firing adds its datum. Each CPU has two halves, swapped when the consumer takes one; the
+ * consumer merges the results of all CPUs and snapshots. Own CPU, no other probe firing on it. The
+ * merging law is tested by test/dtrace.
  */
 #ifndef TRACE_DTRACE_AGGREGATE_H
 #define TRACE_DTRACE_AGGREGATE_H
@@ -36,23 +36,24 @@ struct dtrace_aggbuf {
     uint32_t *heads;       /* [c] offset + 1 of the first entry of a chain; 0: none */
     uint32_t *spare_heads; /* [k] heads of the other half */
     uint32_t chains;       /* [I] a power of two */
-    size_t limit;          /* [I] bytes that entries may fill; room for one more lies behind */
-    size_t used;           /* [c] */
-    uint64_t drops;        /* [c] since the last snap */
+    size_t limit;   /* [I] bytes that entries may use; there is room for one more after them */
+    size_t used;    /* [c] */
+    uint64_t drops; /* [c] since the previous snap */
 };
 
-/* Returns where to write the next entry's key; NULL: no buffer. A string only needs zero padding up
- * to the next multiple of 8 from its field's start. */
+/* Returns the address where the next entry's key is written, or NULL if there is no buffer. A
+ * string only needs zero padding up to the next multiple of 8 from its field's start. */
 static inline uint8_t *dtrace_agg_entry(const struct dtrace_aggbuf *b)
 {
     return b->active ? b->active + b->used : NULL;
 }
-/* Returns the value of the entry whose key was just written at `entry`: an existing entry's, or
- * this one's, which then becomes part of the buffer. NULL: no room; counted as a drop. */
+/* Returns the value of the entry whose key was just written at `entry`: that of an existing entry
+ * with this key, or of this one, which then becomes part of the buffer. Returns NULL if there is no
+ * room, which is counted as a drop. */
 uint64_t *dtrace_agg_find(struct dtrace_aggbuf *, const struct dtrace_aggregation *,
                           uint8_t *entry);
-/* Empties the table that will be used after the next swap. Control context, so that swapping a
- * large table takes no longer. */
+/* Empties the table that will be used after the next swap. Done in control context in advance, so
+ * that swapping a large table takes no longer. */
 void dtrace_agg_ready(struct dtrace_aggbuf *);
 const uint8_t *dtrace_agg_swap(struct dtrace_aggbuf *, size_t *size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Computes an upper bound of what a clause adds to a probe firing: its objects (cost.c), its
- * actions' data, its lookup in the aggregation buffer, its record. The clauses of ERROR, which a
- * fault adds, have bounds of their own. Control context. Tested as cost.c is.
+ * Computes an upper bound of the cost that a clause adds to a probe firing: its objects (cost.c),
+ * its actions' data, its lookup in the aggregation buffer, its record. The clauses of ERROR, which
+ * a fault adds, have bounds of their own. Control context. Tested as cost.c is.
  */
 #include "trace/dtrace/cost.h"
 
@@ -21,7 +21,7 @@ struct clause {
     struct dtrace_cost_sum sum;
 };
 
-/* The largest value, which stands for all above it, is no bound. */
+/* Returns an option's value. The largest value, which stands for all above it, means no bound. */
 static dtrace_amount option_amount(const struct dtrace_image *image, enum dtrace_option option,
                                    dtrace_amount otherwise)
 {
@@ -43,8 +43,8 @@ static void cost_of_object(struct clause *c, uint32_t object)
 
 /* A chain is walked twice at most; the key is hashed, compared with those of the same hash, and its
  * strings are padded; the value is initialised. Storing its keys was counted as actions. The level
- * of llquantize is found by passing all magnitudes up to the highest; for marks in retained memory
- * it is found once more. */
+ * of llquantize is found by visiting all magnitudes up to the highest; for marks in retained memory
+ * it is computed once more. */
 static void cost_of_aggregating(struct clause *c, const struct dtrace_image_action *a)
 {
     dtrace_amount value = dtrace_agg_value_size(a->kind, a->arg), keys = 0;
@@ -72,7 +72,7 @@ static void cost_of_aggregating(struct clause *c, const struct dtrace_image_acti
     }
 }
 
-/* What storing an action's datum of so many bytes costs beside its object. */
+/* Adds the cost of storing an action's datum of this many bytes, besides its object. */
 static void cost_of_datum(struct clause *c, const struct dtrace_image_action *a,
                           dtrace_amount bytes)
 {
@@ -114,7 +114,7 @@ static void cost_of_helpers(struct clause *c, const struct dtrace_image_action *
     dtrace_cost_more(&c->sum, dtrace_amount_product(frames, one.sum.cost));
 }
 
-/* An action without what it aggregates. A commit moves a whole buffer. */
+/* Adds the cost of an action, except that of aggregating. A commit moves a whole buffer. */
 static void cost_of_action(struct clause *c, const struct dtrace_image_action *a,
                            dtrace_amount bytes)
 {
@@ -136,12 +136,12 @@ static void cost_of_action(struct clause *c, const struct dtrace_image_action *a
         dtrace_cost_add(&c->sum, DTRACE_COST_COMMIT_LOG,
                         c->limits.logs || c->limits.retains ? moved : 0);
     }
-    if (a->kind == DTRACE_ACT_CHILL) { /* it takes a time: no instructions bound it */
+    if (a->kind == DTRACE_ACT_CHILL) { /* it takes time: no number of instructions bounds it */
         dtrace_cost_add(&c->sum, DTRACE_COST_CHILL, DTRACE_AMOUNT_MOST);
     }
 }
 
-/* Returns the bytes of its record. */
+/* Adds the cost of a clause. Returns the size of its record in bytes. */
 static dtrace_amount cost_of_clause(struct clause *c, const struct dtrace_image_ecb *e)
 {
     const struct dtrace_image_action *all =
@@ -167,7 +167,7 @@ static dtrace_amount cost_of_clause(struct clause *c, const struct dtrace_image_
     return records ? record : 0;
 }
 
-/* Computes a clause's cost, in *c, and returns the bytes of its record. */
+/* Computes a clause's cost, in *c. Returns the size of its record in bytes. */
 static dtrace_amount cost_of_ecb(struct clause *c, const struct dtrace_image *image, uint32_t ecb,
                                  const struct dtrace_bounding *by)
 {
@@ -212,7 +212,7 @@ dtrace_amount dtrace_ecb_bound(const struct dtrace_image *image, uint32_t ecb,
         dtrace_cost_add_one(&c.sum, DTRACE_COST_LOG);
         dtrace_cost_add(&c.sum, DTRACE_COST_LOG_BYTE, record);
     }
-    if (c.limits.retains) { /* of a ring, a whole lap may be marked once more */
+    if (c.limits.retains) { /* in a ring, a whole lap may be marked once more */
         dtrace_cost_add_one(&c.sum, DTRACE_COST_KEPT);
         dtrace_cost_add(&c.sum, DTRACE_COST_KEPT_BYTE, c.limits.scratch);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The three policies of a principal buffer. Under ring the records lie in [oldest, offset), or,
+ * The three policies of a principal buffer. Under ring the records are in [oldest, offset), or,
  * once it has wrapped, in [oldest, end) and [0, offset) with offset <= oldest.
  */
 #include "trace/dtrace/buffer.h"

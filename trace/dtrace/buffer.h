@@ -2,7 +2,7 @@
 /*
  * A principal buffer: the records of one CPU for one consumer, under its policy. Records are
  * reserved, filled in place and committed by one store; an uncommitted record is never visible. Own
- * CPU, no other probe firing there. Tested by test/trace/dtrace against a naive model.
+ * CPU, no other probe firing on it. Tested by test/trace/dtrace against a naive model.
  */
 #ifndef TRACE_DTRACE_BUFFER_H
 #define TRACE_DTRACE_BUFFER_H
@@ -23,23 +23,23 @@ struct dtrace_shapes {
 };
 
 struct dtrace_buffer {
-    uint8_t *active; /* [c] NULL: this CPU records nothing */
-    uint8_t *spare;  /* [c] switch: the half not being recorded to; else scratch */
-    size_t size;     /* [I] bytes of each */
-    size_t reserve;  /* [I] fill: bytes kept for END */
-    size_t offset;   /* [c] end of the last record */
-    size_t oldest;   /* [c] ring: the oldest record */
-    size_t end;      /* [c] ring: end of the last record before the wrap; 0: not wrapped */
+    uint8_t *active;           /* [c] NULL: this CPU records nothing */
+    uint8_t *spare;            /* [c] switch: the half not being recorded to; otherwise scratch */
+    size_t size;               /* [I] bytes of each */
+    size_t reserve;            /* [I] fill: bytes kept for END */
+    size_t offset;             /* [c] end of the last record */
+    size_t oldest;             /* [c] ring: the oldest record */
+    size_t end;                /* [c] ring: end of the last record before the wrap; 0: no wrap */
     enum dtrace_policy policy; /* [I] */
     bool full;                 /* [c] fill: a record did not fit */
     uint16_t laps;             /* [c] ring: number of wraps, modulo 2^16 */
-    uint64_t drops;            /* [c] records without room, since the last snap */
-    uint64_t filled_drops;     /* [c] fill: records made when it was full */
-    uint64_t errors;           /* [c] faults, since the last snap */
+    uint64_t drops;            /* [c] records without room, since the previous snap */
+    uint64_t filled_drops;     /* [c] fill: records dropped after it became full */
+    uint64_t errors;           /* [c] faults, since the previous snap */
 };
 
 /* Reserves a record of `size` bytes at `align` (4 or 8), filling the gap before it with EPID 0.
- * Returns NULL if there is no room, and counts that. at_end: END's clauses may use the fill
+ * Returns NULL if there is no room, which is counted. at_end: END's clauses may use the fill
  * policy's reserve. */
 uint8_t *dtrace_buffer_reserve_else(struct dtrace_buffer *, const struct dtrace_shapes *,
                                     size_t size, uint32_t align, bool at_end);
@@ -73,13 +73,13 @@ static inline void dtrace_buffer_commit(struct dtrace_buffer *b, const uint8_t *
     b->offset = (size_t)(record - b->active) + size;
 }
 
-/* Returns the scratch space of a clause that takes `after` bytes of records: the tail under switch.
- * Aligned to 8. */
+/* Returns the scratch space of a clause that needs `after` bytes for records: the tail under
+ * switch. Aligned to 8. */
 uint8_t *dtrace_buffer_scratch(const struct dtrace_buffer *, size_t after, size_t *size);
 
 /* Swaps the halves (switch); returns the one to read, and its size in bytes. */
 const uint8_t *dtrace_buffer_swap(struct dtrace_buffer *, size_t *size);
-/* fill, ring: all records, oldest first; returns the bytes. */
+/* Returns all records of a fill or ring buffer, oldest first, and their size in bytes. */
 size_t dtrace_buffer_parts(const struct dtrace_buffer *, struct dtrace_parts *);
 
 #endif

@@ -51,8 +51,8 @@ static DTRACE_HOT uint64_t builtin_once(struct dtrace_context *c, enum dtrace_on
     return value;
 }
 
-/* For what few clauses ask: with its own code in each case dtrace_builtin() would be twice as
- * long. */
+/* Looks up values that few clauses need: with its own code in each case dtrace_builtin() would be
+ * twice as long. */
 static __attribute__((noinline)) uint64_t builtin_seldom(struct dtrace_context *c,
                                                          enum dtrace_once which)
 {
@@ -138,7 +138,7 @@ uint32_t dtrace_builtin_copy(struct dtrace_context *c, uint32_t variable, uint8_
     return (uint32_t)(p - to);
 }
 
-/* A counter, where the port has some, or a string. */
+/* Returns a counter, if the port has some, or a string. */
 static inline uint64_t builtin_other(struct dtrace_context *c, uint32_t variable)
 {
     if (DTRACE_PORT_COUNTS && variable - DIF_VAR_cycles < DTRACE_PORT_COUNTERS) {
@@ -148,7 +148,7 @@ static inline uint64_t builtin_other(struct dtrace_context *c, uint32_t variable
     return string ? builtin_string(c, string) : builtin_illegal(c);
 }
 
-/* A single switch, and so a single jump: most clauses call this. */
+/* Uses a single switch, and so a single jump, because most clauses call this. */
 uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
 {
     switch (variable) {
@@ -206,7 +206,7 @@ uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
     }
 }
 
-/* The fault's value says which element is not there: dif.h. */
+/* The fault's value identifies the element that doesn't exist: dif.h. */
 uint64_t dtrace_builtin_array(struct dtrace_context *c, uint32_t variable, uint64_t index)
 {
     uintptr_t value = 0;

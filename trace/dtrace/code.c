@@ -48,7 +48,7 @@ static int validate_all(const struct dtrace_image *image, uint32_t strsize,
     return 0;
 }
 
-/* Only what is no helper may do more than they may. */
+/* Checks helpers. Only objects that are not helpers are unrestricted. */
 static int validate_helpers(const struct dtrace_image *image, uint32_t strsize,
                             struct dtrace_refusal *refusal)
 {
@@ -198,7 +198,7 @@ struct carver {
     size_t used;
 };
 
-/* No sum of parts overflows: an image is small, and each area at most AREA_MAX. */
+/* No sum of parts overflows: an image is small, and each area has at most AREA_MAX. */
 static void *code_carve(struct carver *k, size_t bytes)
 {
     void *part = k->block ? k->block + k->used : NULL;
@@ -299,7 +299,7 @@ static int load_into_block(struct dtrace_code *code, const struct dtrace_image *
     for (uint32_t n = 0; n < nobjects; n++) {
         ntext += objects[n].ntext;
     }
-    for (unsigned pass = 0; pass < 2; pass++) { /* measures, then carves */
+    for (unsigned pass = 0; pass < 2; pass++) { /* first measures, then carves */
         k.used = 8;                             /* so that it is never empty */
         code->objects = code_carve(&k, nobjects * sizeof(*code->objects));
         to.globals = code_carve(&k, vars->nglobals * sizeof(*to.globals));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Internal to what loads and bounds a program: the instructions' operands, a program's variables by
- * scope and number, and the decoding of an object. Control context.
+ * Declarations for loading and bounding a program: the instructions' operands, a program's
+ * variables by scope and number, and the decoding of an object. Control context.
  */
 #ifndef TRACE_DTRACE_CODE_H
 #define TRACE_DTRACE_CODE_H
@@ -38,14 +38,14 @@ struct dtrace_var_slot {
     uint16_t index;                      /* word of its area, or index in its dtrace_code table */
 };
 
-/* A hash table of variables, never more than half full, and the number of each sort. */
+/* A hash table of variables, at most half full, and the number of variables of each sort. */
 struct dtrace_var_table {
     struct dtrace_var_slot *slots;
     uint32_t mask, strsize;
     uint32_t global_values, local_values, nglobals, nlocals, ndynamics;
 };
 
-/* Returns a variable's slot, or the free one where it would be (code.c). */
+/* Returns a variable's slot, or the free slot where it would be inserted (code.c). */
 struct dtrace_var_slot *dtrace_var_find(const struct dtrace_var_table *, uint8_t scope,
                                         uint16_t id);
 
@@ -60,19 +60,19 @@ uint32_t dtrace_decode_key_bytes(const struct dif_object *, uint32_t strsize);
 
 /* ---- cost.c ------------------------------------------------------------------------ */
 
-/* What an object's cost depends on, besides the object. */
+/* The parameters of an object's cost, besides the object. */
 struct dtrace_cost_limits {
     const struct dtrace_weights *weights; /* the unit */
     dtrace_amount strsize;
-    dtrace_amount scratch; /* most bytes that a clause can take */
+    dtrace_amount scratch; /* most bytes that a clause can allocate */
     dtrace_amount element; /* bytes of the largest element of an associative array */
     dtrace_amount nspec;   /* speculations */
     bool logs, retains;
-    bool *reads; /* set if it may read a block of memory */
+    bool *reads; /* set if the object may read a block of memory */
 };
 
-/* Returns an upper bound of the object's cost; DTRACE_AMOUNT_MOST: it isn't valid, or there is no
- * memory to compute the bound. */
+/* Returns an upper bound of the object's cost, or DTRACE_AMOUNT_MOST if the object isn't valid or
+ * there is no memory to compute the bound. */
 dtrace_amount dtrace_cost_object(const struct dif_object *, const struct dtrace_cost_limits *);
 
 #endif

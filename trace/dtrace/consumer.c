@@ -29,7 +29,7 @@ static void set_state(struct dtrace_consumer *c, enum dtrace_state state)
     trace_atomic_store(&c->state, state, __ATOMIC_RELEASE);
 }
 
-/* The consumer's process has made a request: restarts DEADMAN. */
+/* Called for each request of the consumer's process: restarts DEADMAN. */
 static __attribute__((noinline)) void note_alive(struct dtrace_consumer *c)
 {
     c->alive = dtrace_port_timestamp();
@@ -143,9 +143,9 @@ static void fire_own(void *arg)
     dtrace_ecbs_fire(arg, no_args);
 }
 
-#define OWN_AT_ONCE 128 /* ECBs that are looked at between two preemption points */
+#define OWN_AT_ONCE 128 /* ECBs that are visited between two preemption points */
 
-/* Returns the consumer's first ECB of BEGIN or END; NULL: it has none. */
+/* Returns the consumer's first ECB on BEGIN or END, or NULL. */
 static struct dtrace_ecb *find_own(struct dtrace_consumer *c, uint32_t probe)
 {
     struct dtrace_ecb *first = NULL;
@@ -160,7 +160,7 @@ static struct dtrace_ecb *find_own(struct dtrace_consumer *c, uint32_t probe)
 }
 
 /* Fires BEGIN or END, for this consumer only. A clause of BEGIN that calls exit() is the last one
- * to run; END's all run. */
+ * to run; END's clauses all run. */
 static unsigned fire_on(struct dtrace_consumer *c, struct dtrace_ecb *first)
 {
     dtrace_port_run_on(c->first_cpu, fire_own, first);
@@ -211,7 +211,7 @@ void dtrace_consumer_stop(struct dtrace_consumer *c, unsigned *end_cpu)
     struct dtrace_ecb *end = find_own(c, DTRACE_PROBE_END);
     *end_cpu = fire_on(c, end);
     disable_all(c);
-    consumer_clean(c); /* records committed on one CPU may still lie on others */
+    consumer_clean(c); /* records committed on one CPU may still be on others */
     set_state(c, DTRACE_STATE_STOPPED);
 }
 
@@ -221,7 +221,7 @@ void dtrace_consumer_destroy(struct dtrace_consumer *c)
 
     if (state_of(c) != DTRACE_STATE_KILLED) {
         set_state(c, DTRACE_STATE_STOPPED);
-        if (c->enabled) { /* else it has been stopped, and the wait is over */
+        if (c->enabled) { /* otherwise it has been stopped, and the wait is over */
             disable_all(c);
         }
         dtrace_memory_free(c);
@@ -433,7 +433,7 @@ uint64_t dtrace_machine_clean(void)
         }
         bool silent = now > c->alive && now - c->alive > DEADMAN && !c->unattended;
         if (state != DTRACE_STATE_INACTIVE && silent) {
-            /* nobody will take its records */
+            /* no process will take its records */
             set_state(c, DTRACE_STATE_KILLED);
             disable_all(c);
             dtrace_memory_free(c);

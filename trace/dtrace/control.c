@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D's control call, see control.h: the commands, their arguments, ownership of consumers.
- * control_answer.c has the answers.
+ * D's control call, see control.h: the commands, their arguments, ownership of consumers. The
+ * answers are in control_answer.c.
  */
 #include "trace/atomic.h"
 #include "trace/dtrace/control_answer.h"
@@ -99,7 +99,7 @@ static int control_limit(struct dtrace_control_request *r)
     return 0;
 }
 
-/* The boot's consumer belongs to no process: this address stands for its owner. */
+/* The boot's consumer belongs to no process: this address identifies its owner. */
 static struct dtrace_control_entry *boot_entry(void)
 {
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
@@ -220,7 +220,7 @@ static bool control_may(const struct dtrace_control_request *r, const struct com
     return r->rights & (DTRACE_MAY_OWN | DTRACE_MAY_KERNEL) && (r->rights & needs) == needs;
 }
 
-/* Checks the fields of a call against what its command reads. */
+/* Checks the fields of a call against those that its command reads. */
 static int control_check(const struct dtrace_control_request *r, const struct command *c)
 {
     const struct kymo_d_call *call = r->call;

@@ -2,13 +2,13 @@
 /*
  * D's control call: the commands of abi/sys/dtrace.h, implemented on the calls of
  * trace/dtrace/dtrace.h. The kernel call DtraceControl() is dtrace_control() with a copy in and a
- * copy out; the host's test server is the same behind a socket. This is the only place that checks
- * a call's arguments.
+ * copy out; the host's test server calls it for requests from a socket. Only this code checks a
+ * call's arguments.
  *
  * Only its owner can use a consumer's handle; an owner is any address that identifies the caller
- * (the process). Handles are not reused soon, so that a stale one is EBADF.
+ * (the process). Handles are not reused soon, so that a stale one results in EBADF.
  *
- * Control context, under the control lock. Proved by test/trace/dtrace/fire/control_test.c,
+ * Control context, under the control lock. Tested by test/trace/dtrace/fire/control_test.c,
  * test/host/remote.
  */
 #ifndef TRACE_DTRACE_CONTROL_H
@@ -17,7 +17,7 @@
 #include "abi/sys/dtrace.h"
 #include "trace/dtrace/dtrace.h"
 
-/* Consumers of all owners: a small board sets its own number. */
+/* Most consumers of all owners: a small board sets its own number. */
 #ifndef DTRACE_CONSUMERS_MOST
 #define DTRACE_CONSUMERS_MOST 16
 #endif
@@ -37,12 +37,12 @@ int dtrace_control(const void *owner, uint32_t rights, struct kymo_d_call *call,
                    void *out);
 /* Destroys all consumers of an owner that has ended. */
 void dtrace_control_end(const void *owner);
-/* Returns whether there are any. */
+/* Returns whether the owner has any consumers. */
 bool dtrace_control_owns(const void *owner);
 
 /* Creates the boot's consumer and starts it; it runs until a program claims it, and silence doesn't
- * end it. The image stays in place; data behind it within `size` is the host's. Replaces an earlier
- * one that has not been claimed. */
+ * end it. The image stays in place; data after it within `size` belongs to the host. Replaces an
+ * earlier consumer that has not been claimed. */
 int dtrace_control_boot(const void *image, size_t size, struct dtrace_refusal *);
 
 /* Supplied by the program that links control.c. */
@@ -50,15 +50,15 @@ void dtrace_control_info(struct kymo_d_info *);
 uint32_t dtrace_control_pid(const void *owner);                   /* never NULL; 0: no process */
 int dtrace_control_resume(int32_t pid);                           /* returns 0 or -ESRCH */
 int dtrace_control_process(int32_t pid, struct kymo_d_process *); /* likewise */
-/* Copies a part of the answer to BUFFER or AGGREGATION, which nothing else of the machine touches:
- * `to` is in the owner's `out`, and need be no address of this program's. May pass windows. Returns
- * 0 or a negative errno. */
+/* Copies a part of the answer to BUFFER or AGGREGATION, which no other code of the machine
+ * accesses: `to` is in the owner's `out`, and may be invalid in this program's address space. May
+ * pass windows. Returns 0 or a negative errno. */
 int dtrace_control_give(const void *owner, void *to, const void *from, size_t bytes);
-/* An owner pays for a consumer, and until dtrace_control_paid() for what is allocated: returns
- * false if it may have no more consumers. */
+/* Charges a consumer to its owner and, until dtrace_control_paid(), the memory allocated. Returns
+ * false if the owner may have no more consumers. */
 bool dtrace_control_pay(const void *owner);
 size_t dtrace_control_paid(void); /* returns the bytes */
-/* That consumer has ended, or could not be made. */
+/* Called when that consumer has ended, or could not be made. */
 void dtrace_control_refund(const void *owner, size_t bytes);
 
 /* ---- for control*.c, and checks of accounts ----------------------------------------- */
@@ -68,14 +68,14 @@ struct dtrace_control_entry {         /* table entry of one consumer */
     struct dtrace_consumer *consumer; /* [k] NULL: the entry is free */
     const void *owner;                /* [k] */
     uint32_t handle;                  /* [k] */
-    const void *payer;                /* [k] NULL: the boot made it, and nobody pays */
+    const void *payer;                /* [k] NULL: the boot made it, charged to no account */
     size_t paid;                      /* [k] bytes */
 };
 
 extern struct dtrace_control_entry dtrace_control_entries[DTRACE_CONTROL_CONSUMERS];
 
-/* For checks of accounts: returns how many consumers this owner pays for, but for one that is being
- * made, and adds what they take to *bytes. */
+/* For checks of accounts: returns the number of consumers that this owner pays for, except one that
+ * is being made, and adds their memory to *bytes. */
 static inline unsigned dtrace_control_paid_by(const void *owner, size_t *bytes)
 {
     unsigned consumers = 0;

@@ -62,7 +62,7 @@ static bool control_answer_put_text(struct probes_writing *w, const char *text)
     return true;
 }
 
-/* Returns the bytes written, 0: no room. */
+/* Returns the number of bytes written, or 0 if there is no room. */
 static uint32_t put_probe(uint8_t *out, uint32_t room, const struct dtrace_probe *p)
 {
     struct probes_writing w = {out, sizeof(struct kymo_d_probe), room};
@@ -208,7 +208,7 @@ int dtrace_answer_status(struct dtrace_control_request *r)
 typedef int take_fn(struct dtrace_consumer *, unsigned cpu, size_t room, struct dtrace_parts *,
                     struct dtrace_snap *);
 
-/* What is taken may be megabytes: the caller copies it, from where it is. */
+/* The data taken may be megabytes: the caller copies it from its location. */
 static int control_answer_snap(struct dtrace_control_request *r, take_fn *take)
 {
     struct dtrace_snap s;
@@ -236,7 +236,7 @@ int dtrace_answer_aggregation(struct dtrace_control_request *r)
     return control_answer_snap(r, dtrace_aggregation_take);
 }
 
-/* The records are in place behind the header; those that don't fit were only counted. */
+/* The records are already in place after the header; those that don't fit were only counted. */
 static int control_answer_described(struct dtrace_control_request *r, int error, const void *head,
                                     uint32_t nrecs)
 {

@@ -12,7 +12,7 @@ struct dtrace_control_program {
     uint32_t bytes;
 };
 
-/* checked: fields its command does not use are 0, out has the least room */
+/* checked: fields that its command doesn't use are 0, out has at least the least room */
 struct dtrace_control_request {
     const void *owner;
     uint32_t rights; /* enum dtrace_rights */
@@ -27,7 +27,7 @@ struct dtrace_control_request {
 /* A description of an EPID or aggregation, then 4 bytes, then its struct dtrace_recdesc. */
 enum { DTRACE_CONTROL_DESC_BYTES = 24 };
 
-/* Writes bytes at offset `at` of the answer and sets the answer's end behind them. The caller has
+/* Writes bytes at offset `at` of the answer and sets the answer's end after them. The caller has
  * checked the room. */
 void dtrace_answer_put(struct dtrace_control_request *, uint32_t at, const void *from,
                        uint32_t bytes);
@@ -47,7 +47,7 @@ int dtrace_answer_agg(struct dtrace_control_request *);
 int dtrace_answer_process(struct dtrace_control_request *);
 int dtrace_answer_resume(struct dtrace_control_request *);
 int dtrace_answer_notes(struct dtrace_control_request *);
-/* control_boot.c: writes the notes of the boot's consumer, for its retained memory. */
+/* The first writes the notes of the boot's consumer, for its retained memory (control_boot.c). */
 int dtrace_control_describe(struct dtrace_control_entry *, const struct dtrace_control_program *);
 int dtrace_answer_pass(struct dtrace_control_request *);
 

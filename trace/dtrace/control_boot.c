@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The notes (notes.h) of the boot's consumer, whose buffers are in retained memory. No host is
- * connected to make them, so the machine makes a host's requests itself and records the answers. A
- * reader compiles the program's source again, with the probes recorded here.
+ * connected that could write them, so the machine makes a host's requests itself and records the
+ * answers. A reader compiles the program's source again, with the probes recorded here.
  *
  * Control context. Tested by test/board/dretain.py.
  */
@@ -51,7 +51,7 @@ static bool control_boot_ask(struct describing *d, uint32_t command, uint32_t id
     }
     const struct kymo_d_probe *probe = (const void *)d->answer;
     if (command == KYMO_D_PROBES && call.out_bytes >= sizeof(*probe)) {
-        call.out_bytes = probe->size; /* only the first probe: the one that was asked for */
+        call.out_bytes = probe->size; /* only the first probe: the requested one */
         call.id = probe->id;
     }
     control_boot_put(d, &asked, sizeof(asked));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The control call's part for a consumer whose records go to the event log, see log.h: passes and
- * notes. An event of a pass that finds no room is missing; the reader knows which to expect.
+ * notes. An event of a pass that finds no room is missing; the reader knows which events to expect.
  * Control context.
  */
 #include "abi/errno.h"
@@ -20,7 +20,7 @@ struct log_pass {
     bool complete; /* everything that marks the end of its parts is logged */
 };
 
-/* Logs a CPU's records and where they end. Runs on that CPU. */
+/* Logs a CPU's records and their end. Runs on that CPU. */
 static void control_log_taken(void *arg)
 {
     struct log_pass *p = arg;
@@ -35,7 +35,7 @@ static void control_log_taken(void *arg)
     p->complete &= dtrace_port_log(DTRACE_LOG_TAKEN, words, 4, &snap, sizeof(snap));
 }
 
-/* Logs the entries that a CPU's aggregation buffer holds, and how many there were. */
+/* Logs the entries of a CPU's aggregation buffer, and their number. */
 static void log_aggregation(struct log_pass *p, unsigned cpu)
 {
     struct dtrace_agg_entry entry;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Computes an upper bound of an object's cost: its instructions, the bytes it copies and zeroes,
- * its lookups. bound.c adds what a clause has besides.
+ * its lookups. bound.c adds the other costs of a clause.
  *
  * Branches go forward only, so one pass from the top of an object finds its longest path. Both
- * files say how often there is each part of a probe firing, cost.def what the part costs, in the
- * unit of a table of weights: instructions of a machine, or steps. A step is a DIF instruction, or
- * a byte that is read, copied, compared or zeroed for it; a subroutine has the steps of its COST in
- * opcodes.def; any other operation of the port counts as one step. An unknown size counts as all of
- * scratch, which bounds it at run time. A lookup of a dynamic variable walks a chain twice at most,
- * whose length is bounded (hash.h), and compares few keys. Waiting for another CPU in the same
- * chain is in no bound.
+ * files compute how often each part of a probe firing occurs; cost.def has the cost of each part,
+ * in the unit of a table of weights: instructions of a machine, or steps. A step is a DIF
+ * instruction, or a byte that is read, copied, compared or zeroed for it; a subroutine has the
+ * steps of its COST in opcodes.def; any other operation of the port counts as one step. An unknown
+ * size counts as all of scratch, which bounds it at run time. A lookup of a dynamic variable walks
+ * a chain twice at most, whose length is bounded (hash.h), and compares few keys. Waiting for
+ * another CPU in the same chain is not included in any bound.
  *
  * Control context. The image was checked. Tested by test/trace/dtrace/machine/cost_test.c;
- * test/trace/dtrace/random counts actual steps, test/bench/firing.py instructions, to show that no
+ * test/trace/dtrace/random counts actual steps, test/bench/firing.py instructions, to check that no
  * program takes more.
  */
 #include "trace/dtrace/code.h"
@@ -33,7 +33,7 @@ static const uint8_t costs[DIF_SUBR_MAX + 1] = {
 #include "trace/dtrace/opcodes.def"
 };
 
-/* Those of machines: cost/m4.c, cost/a64.c. */
+/* The tables of machines are in cost/m4.c and cost/a64.c. */
 const struct dtrace_weights dtrace_weights_steps = {
     .unit = "steps",
     .subr_each = 1,
@@ -45,7 +45,7 @@ const struct dtrace_weights dtrace_weights_steps = {
     .subr = {[0 ... DIF_SUBR_MAX] = {0, 1}},
 };
 
-/* Of each opcode, what it costs beyond INSN: an enum dtrace_cost_part. */
+/* The cost of each opcode beyond INSN: an enum dtrace_cost_part. */
 static const uint8_t op_parts[DIF_OP_MAX + 1] = {
 #define DTRACE_OP_COST(op, name) [DIF_OP_##op] = DTRACE_COST_##name,
 #include "trace/dtrace/cost.def"
@@ -184,8 +184,8 @@ static dtrace_amount push_bytes(const struct pass *p, dif_insn i)
     return size ? size : p->limits->strsize; /* 0: as long as a string may be */
 }
 
-/* A lookup of a dynamic variable: its key is zeroed, read, hashed, compared with those of the same
- * hash, and copied if it is new. */
+/* Adds a lookup of a dynamic variable: its key is zeroed, read, hashed, compared with those of the
+ * same hash, and copied if it is new. */
 static void cost_look_up(struct dtrace_cost_sum *s, dtrace_amount key, unsigned refs)
 {
     dtrace_cost_add_one(s, DTRACE_COST_DYNVAR);
@@ -194,8 +194,8 @@ static void cost_look_up(struct dtrace_cost_sum *s, dtrace_amount key, unsigned 
     dtrace_cost_add(s, DTRACE_COST_BLOCK, refs);
 }
 
-/* A new one is taken from the free chunks, of which a batch is fetched; zeroed, then filled: with a
- * string, or a block, which costs less. */
+/* A new chunk is taken from the free ones, of which a batch is fetched; zeroed, then filled: with a
+ * string, or with a block, which costs less. */
 static void store_dynamic(struct pass *p, uint32_t id, dtrace_amount key, unsigned refs)
 {
     dtrace_amount bytes = variable_bytes(p, id);
@@ -207,7 +207,8 @@ static void store_dynamic(struct pass *p, uint32_t id, dtrace_amount key, unsign
     dtrace_cost_text(&p->sum, bytes);
 }
 
-/* Unwinding begins, after it has passed by the kernel's frames if the user's are wanted. */
+/* Adds the beginning of unwinding, which first skips the kernel's frames if the user's are
+ * requested. */
 static void cost_depth(struct dtrace_cost_sum *s, bool user, uint32_t frames)
 {
     dtrace_cost_add_one(s, DTRACE_COST_STACK);
@@ -215,7 +216,7 @@ static void cost_depth(struct dtrace_cost_sum *s, bool user, uint32_t frames)
     dtrace_cost_add(s, DTRACE_COST_FRAME_ENTRY, user ? DTRACE_FRAMES_OWN : 0);
 }
 
-/* A built-in string is measured, frames are counted. */
+/* Adds measuring a built-in string, or counting frames. */
 static __attribute__((noinline)) void cost_builtin(struct pass *p, uint32_t id)
 {
     if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
@@ -246,7 +247,7 @@ static __attribute__((noinline)) void cost_builtin(struct pass *p, uint32_t id)
     }
 }
 
-/* Adds what an instruction costs beyond its opcode. */
+/* Adds the cost of an instruction beyond its opcode's. */
 static __attribute__((noinline)) void cost_sized(struct pass *p, dif_insn i,
                                                  const struct node *node)
 {
@@ -294,7 +295,7 @@ static __attribute__((noinline)) void cost_sized(struct pass *p, dif_insn i,
     }
 }
 
-/* from: the state behind the instruction. */
+/* from: the state after the instruction. */
 static void cost_reach(struct node *to, const struct node *from)
 {
     to->reached = true;
@@ -339,7 +340,7 @@ static dtrace_amount cost_one(struct pass *p, uint32_t at)
     uint8_t op = DIF_INSN_OP(i);
     struct node behind = *node;
 
-    if (node->target) { /* nothing is known where paths meet */
+    if (node->target) { /* values are unknown where paths meet */
         for (unsigned reg = 1; reg < DIF_REGS; reg++) {
             p->known[reg] = false;
         }

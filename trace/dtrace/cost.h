@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What cost.def says, as tables: one for each unit in which a bound is computed. A kernel has that
- * of its machine, DTRACE_PORT_WEIGHTS (limit.h); the host's command has all.
+ * The contents of cost.def as tables: one for each unit in which a bound is computed. A kernel has
+ * that of its machine, DTRACE_PORT_WEIGHTS (limit.h); the host's command has all.
  */
 #ifndef TRACE_DTRACE_COST_H
 #define TRACE_DTRACE_COST_H
@@ -19,26 +19,26 @@ enum dtrace_cost_part {
 };
 
 struct dtrace_weights {
-    const char *unit;             /* as messages name it */
-    uint8_t subr_once, subr_each; /* what the subroutines' numbers are multiplied by */
+    const char *unit;             /* its name in messages */
+    uint8_t subr_once, subr_each; /* factors of the subroutines' numbers */
     uint16_t of[DTRACE_COST_PARTS];
     struct {
         uint8_t once, each;
     } subr[DIF_SUBR_MAX + 1];
 };
-enum { DTRACE_SUBR_ONCE = 16, DTRACE_SUBR_EACH = 4 }; /* of the machines' tables */
+enum { DTRACE_SUBR_ONCE = 16, DTRACE_SUBR_EACH = 4 }; /* in the machines' tables */
 
 /* ---- a sum of parts, which saturates: cost.c ---------------------------------------- */
 
 struct dtrace_cost_sum {
     const struct dtrace_weights *weights;
     dtrace_amount cost;
-    bool reads; /* it has a read of a block, which may fault after some tries */
+    bool reads; /* it has a read of a block, which may fault after several attempts */
 };
-/* Frames of the machine and of interrupts, which unwinding passes by. */
+/* Frames of the machine and of interrupts, which unwinding skips. */
 enum { DTRACE_FRAMES_OWN = 96 };
 
-/* Their sum and product, which saturate. */
+/* Return the sum and the product, which saturate. */
 static inline dtrace_amount dtrace_amount_sum(dtrace_amount a, dtrace_amount b)
 {
     dtrace_amount sum;
@@ -47,15 +47,15 @@ static inline dtrace_amount dtrace_amount_sum(dtrace_amount a, dtrace_amount b)
 }
 
 dtrace_amount dtrace_amount_product(dtrace_amount a, dtrace_amount b);
-/* Returns the lesser of both. */
+/* Returns the lesser of the two. */
 dtrace_amount dtrace_amount_least(uint64_t a, dtrace_amount b);
 
-/* Adds so many of this part. */
+/* Adds n of this part. */
 void dtrace_cost_add(struct dtrace_cost_sum *, enum dtrace_cost_part, dtrace_amount n);
 void dtrace_cost_add_one(struct dtrace_cost_sum *, enum dtrace_cost_part);
-/* Adds what is a cost already. */
+/* Adds a cost. */
 void dtrace_cost_more(struct dtrace_cost_sum *, dtrace_amount cost);
-/* Add reading a string, or a block, of at most so many bytes. */
+/* Add the cost of reading a string, or a block, of at most this many bytes. */
 void dtrace_cost_text(struct dtrace_cost_sum *, dtrace_amount bytes);
 void dtrace_cost_block(struct dtrace_cost_sum *, dtrace_amount bytes);
 

@@ -35,7 +35,7 @@ static inline uint64_t dtrace_counter(const uint64_t *counter)
     const volatile uint64_t *p = counter;
     uint64_t before, now = *p;
 
-    do { /* terminates: increments are far rarer than reads here */
+    do { /* terminates: increments are far rarer than these reads */
         before = now;
         now = *p;
     } while (before != now);

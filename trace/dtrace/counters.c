@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The counters of the CPU's events that a program's variables need, `cycles` and `instructions`:
- * asked of the port when the program is made, given back when it ends. Only where the port has some
- * (DTRACE_PORT_COUNTS). Control context. Tested by
- * test/trace/dtrace/machine/builtin_test.c and test/board/counters.py.
+ * allocated from the port when the program is created, freed when it ends. Only for ports that have
+ * some (DTRACE_PORT_COUNTS). Control context. Tested by test/trace/dtrace/machine/builtin_test.c
+ * and test/board/counters.py.
  */
 #include "trace/dtrace/consumer.h"
 

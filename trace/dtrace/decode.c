@@ -53,7 +53,7 @@ static void decode_variable(const struct dtrace_var_table *vars, uint16_t id,
     }
 }
 
-/* Loads come in sevens: sb, sh, sw, ub, uh, uw, x. */
+/* Loads are in groups of seven: sb, sh, sw, ub, uh, uw, x. */
 static uint8_t width_of(uint8_t op)
 {
     static const uint8_t loads[] = {
@@ -69,8 +69,8 @@ _Static_assert(DIF_OP_ldx - DIF_OP_ldsb == 6 && DIF_OP_rldsb - DIF_OP_uldsb == 7
                    DIF_OP_stx - DIF_OP_stb == 3,
                "their order is the table's");
 
-/* A branch to `ret` can return directly, and so can a move before it: the ending of most predicates
- * that are false. */
+/* A branch to `ret` can return directly, also if a move precedes the `ret`: most false predicates
+ * end so. */
 static dif_insn decode_shortened(const struct dif_object *o, const dif_insn *at)
 {
     bool moves = DIF_INSN_OP(*at) == DIF_OP_mov;
@@ -150,7 +150,7 @@ static bool decode_cacheable(dif_insn i)
     }
 }
 
-/* Returns 1 << each register that the instruction may read. */
+/* Returns a mask of the registers that the instruction may read. */
 static uint32_t decode_reads(dif_insn i)
 {
     uint8_t fields = dtrace_format_fields[dtrace_formats[DIF_INSN_OP(i)]];

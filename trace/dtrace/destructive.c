@@ -45,7 +45,7 @@ uint64_t dtrace_subr_copyout(struct dtrace_context *c)
     return 0;
 }
 
-/* Includes the NUL, if there is room. */
+/* Copies the NUL, too, if there is room. */
 uint64_t dtrace_subr_copyoutstr(struct dtrace_context *c)
 {
     uint64_t from = dtrace_arg(c, 0), room = dtrace_arg(c, 2);

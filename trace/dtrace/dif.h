@@ -63,7 +63,7 @@ enum {
     DIF_VAR_OTHER_USER = 0x500, /* a program's own scalars and associative arrays begin here */
     DIF_VAR_OTHER_MAX = 0xffff,
     DIF_OBJECT_MAX = 256 * 1024,    /* bytes of an object's instructions and tables */
-    DIF_STATIC_VAR_MAX = 16 * 1024, /* bytes of a variable that is no associative element */
+    DIF_STATIC_VAR_MAX = 16 * 1024, /* bytes of a variable that is not an associative element */
     DIF_ELEMENT_MAX = 1024 * 1024,  /* bytes of an associative element */
 };
 
@@ -125,7 +125,7 @@ enum dif_fault {
     DIF_FAULT_UNKNOWN = 0,
     DIF_FAULT_BADADDR = 1,
     DIF_FAULT_BADALIGN = 2,
-    DIF_FAULT_ILLOP = 3, /* of a built-in array: its number << 32 | the index */
+    DIF_FAULT_ILLOP = 3, /* for a built-in array: its number << 32 | the index */
     DIF_FAULT_DIVZERO = 4,
     DIF_FAULT_NOSCRATCH = 5,
     DIF_FAULT_KPRIV = 6,

@@ -41,8 +41,8 @@ static COLD bool add_key(struct dtrace_context *c, const struct dtrace_dynvars *
     return dtrace_load_block(c, to, k->value, k->size, false);
 }
 
-/* Assembles the identity of the variable that is looked for. Returns false if the key doesn't fit
- * or reading it faulted. */
+/* Assembles the identity of the variable to be found. Returns false if the key doesn't fit or
+ * reading it faulted. */
 static bool make_key(struct dtrace_context *c, const struct dtrace_dynvars *v,
                      const struct dtrace_dynamic *d, unsigned nkeys, struct dtrace_chunk *w)
 {
@@ -111,7 +111,7 @@ static COLD void dynvar_refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cp
     dynvar_unlock(&v->clean);
 }
 
-/* Puts a chunk with zeroed data into the chain; the caller, which holds the lock, fills in its
+/* Inserts a chunk with zeroed data into the chain; the caller, which holds the lock, fills in its
  * identity. Returns NULL if there is no room, which is counted. */
 static struct dtrace_chunk *dynvar_insert(struct dtrace_dynvars *v, struct dtrace_chain *chain,
                                           uint32_t hash, uint32_t cpu, uint32_t size)
@@ -146,7 +146,7 @@ static struct dtrace_chunk *dynvar_insert(struct dtrace_dynvars *v, struct dtrac
     return chunk;
 }
 
-/* Takes the chunk that *link names out of its chain. Caller holds the chain's lock. */
+/* Removes the chunk that *link refers to from its chain. Caller holds the chain's lock. */
 static void dynvar_remove(struct dtrace_dynvars *v, uint32_t *link, uint32_t cpu)
 {
     struct dtrace_chunk_list *dirty = &v->cpus[cpu].dirty;
@@ -163,7 +163,8 @@ static void dynvar_remove(struct dtrace_dynvars *v, uint32_t *link, uint32_t cpu
     trace_atomic_add(&v->dirty_count, 1, __ATOMIC_RELAXED);
 }
 
-/* Finds the variable, or puts it into the table, or removes it. Caller holds the chain's lock. */
+/* Finds the variable, or inserts it into the table, or removes it. Caller holds the chain's
+ * lock. */
 static struct dtrace_chunk *dynvar_find(struct dtrace_dynvars *v, struct dtrace_chain *chain,
                                         const struct dtrace_chunk *w, enum dtrace_dynvar_how how,
                                         uint32_t cpu, uint32_t size)
@@ -221,7 +222,7 @@ struct scalar {
     uint32_t variable, hash;
 };
 
-/* Returns the link that names the variable's chunk; or the last one, which is 0. */
+/* Returns the link to the variable's chunk, or the last one, which is 0. */
 static inline uint32_t *scalar_link(const struct dtrace_dynvars *v, struct dtrace_chain *chain,
                                     const struct scalar *s)
 {
@@ -238,7 +239,7 @@ static inline uint32_t *scalar_link(const struct dtrace_dynvars *v, struct dtrac
     return link;
 }
 
-/* With one CPU nobody else is in a chain. */
+/* With one CPU the chain needs no lock. */
 static inline void scalar_lock(const struct dtrace_dynvars *v, struct dtrace_chain *chain)
 {
     if (v->ncpus > 1) {
@@ -253,7 +254,8 @@ static inline void scalar_unlock(const struct dtrace_dynvars *v, struct dtrace_c
     }
 }
 
-/* Makes the variable, which isn't there: only this thread could, and it runs here. */
+/* Creates the variable, which doesn't exist: only this thread could create it, and it runs on this
+ * CPU. */
 static __attribute__((noinline)) uint8_t *scalar_make(struct dtrace_context *c,
                                                       struct dtrace_chain *chain,
                                                       const struct scalar *s, uint32_t size)
@@ -283,7 +285,7 @@ dynvar_scalar(struct dtrace_context *c, const struct dtrace_dynamic *d, enum dtr
                        .variable = (uint32_t)(d - c->code->dynamics)};
 
     trace_assert(v->nchunks); /* a consumer whose program has such a variable has memory for it */
-    s.hash = dtrace_hash_end(s.thread, s.variable); /* of a thread's key that is enough */
+    s.hash = dtrace_hash_end(s.thread, s.variable); /* for a thread's key this suffices */
     struct dtrace_chain *chain = &v->chains[s.hash & (v->nchains - 1)];
     scalar_lock(v, chain);
     uint32_t *link = scalar_link(v, chain, &s), number = *link;
@@ -329,7 +331,7 @@ struct collected {
     struct dtrace_chunk_list list;
 };
 
-/* On each CPU: prepends its dirty chunks to the others'. */
+/* Runs on each CPU: prepends its dirty chunks to the others'. */
 static COLD void dynvar_collect(void *arg)
 {
     struct collected *all = arg;
@@ -357,7 +359,7 @@ COLD void dtrace_dynvars_clean(struct dtrace_dynvars *v)
     for (uint32_t cpu = 0; cpu < v->ncpus; cpu++) {
         dtrace_port_run_on(cpu, dynvar_collect, &all);
     }
-    if (rinsing->count) { /* every CPU has passed since these left the table: they are clean */
+    if (rinsing->count) { /* every CPU was visited since these left the table: they are clean */
         uintptr_t irq = dtrace_port_irq_save();
         dynvar_lock(&v->clean);
         dtrace_chunk_at(v, rinsing->last)->next = v->clean.first;

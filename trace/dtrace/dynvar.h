@@ -6,7 +6,7 @@
  *   clean -> a CPU's free list -> in the table -> that CPU's dirty list -> rinsing -> clean
  *
  * Another CPU may still read a chunk that was just freed, so it is reused only after the cleaner
- * has passed every CPU twice. The cleaner joins lists, whatever their length, so it delays no CPU.
+ * has visited every CPU twice. The cleaner joins lists, whatever their length, so it delays no CPU.
  * Tested by test/trace/dtrace/fire/dynvar_test.c, test/trace/dtrace/random.
  */
 #ifndef TRACE_DTRACE_DYNVAR_H
@@ -18,10 +18,10 @@
 struct dtrace_chunk {
     uint32_t next; /* [b] in its chain or list: number + 1 */
     uint32_t used; /* [b] in the table */
-    /* Identity of the variable: from here to the end of its keys all fields must be equal. */
+    /* Identity of the variable: all fields from here to the end of its keys must be equal. */
     uint32_t hash;                  /* [b] */
     uint32_t key_bytes;             /* [b] */
-    uint64_t thread;                /* [b] 0: not of a thread */
+    uint64_t thread;                /* [b] 0: not thread-local */
     uint16_t sizes[DIF_TUPLE_REGS]; /* [b] of each key, plus 1; 0: by value */
     uint32_t variable;              /* [b] number in dtrace_code.dynamics */
     uint32_t pad;
@@ -39,7 +39,8 @@ struct dtrace_chunk_list {
     uint32_t first, last, count;
 };
 
-/* Chunks that a CPU takes from the clean list at a time; few, because a probe firing takes them. */
+/* The number of chunks that a CPU takes from the clean list at a time; small, because a probe
+ * firing takes them. */
 enum { DTRACE_DYNVAR_BATCH = 16 };
 
 struct dtrace_dynvar_cpu {
@@ -58,8 +59,8 @@ struct dtrace_dynvars {
     struct dtrace_chain *chains;      /* [I] */
     uint32_t nchains;                 /* [I] a power of two */
     struct dtrace_chain clean;        /* list from which every CPU takes chunks, and its lock */
-    uint32_t batch;                   /* [I] how many at a time, DTRACE_DYNVAR_BATCH at most */
-    struct dtrace_chunk_list rinsing; /* [k]; code that counts a drop reads its count */
+    uint32_t batch;                   /* [b] number taken at a time, DTRACE_DYNVAR_BATCH at most */
+    struct dtrace_chunk_list rinsing; /* [k] read without the lock by code that counts a drop */
     uint32_t dirty_count;             /* [a] chunks waiting for the cleaner */
     struct dtrace_dynvar_cpu *cpus;   /* [I] */
     uint32_t ncpus;                   /* [I] */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Converts a checked image to ECBs: matches its descriptions to probes, lays out their records.
- * Control context, under the control lock. Refuses sequences that no compiler makes: data recorded
- * before speculate(), or together with commit().
+ * Control context, under the control lock. Sequences that no compiler generates are refused: data
+ * recorded before speculate(), or together with commit().
  */
 #include "trace/assert.h"
 #include "trace/dtrace/consumer.h"
@@ -14,7 +14,7 @@ enum { HEADER = sizeof(struct dtrace_record), ENTRY = sizeof(struct dtrace_agg_e
 /* Limit for a record, or an aggregation's entry: a larger program is refused. */
 enum { RECORD_MAX = 1 << 30 };
 /* Limit of the steps that all descriptions may take to find their probes, about 200 million
- * instructions: some fifty times what a long script takes. */
+ * instructions: some fifty times the need of a long script. */
 enum { MATCH_MAX = 4 << 20 };
 
 struct maker {
@@ -35,7 +35,7 @@ static bool enable_matches(const struct maker *m, const struct dtrace_image_ecb 
                            const struct dtrace_probe *p)
 {
     if (!*p->provider->name || (m->c->own && !p->provider->ops->own)) {
-        return false; /* of no name: nobody's, free for the next one that its provider makes */
+        return false; /* without a name: unused, free for the next one that its provider creates */
     }
     if (e->probe) {
         return e->probe == p->id;
@@ -165,12 +165,12 @@ make_aggregation(const struct maker *m, const struct dtrace_image_action *from,
     return offset <= RECORD_MAX;
 }
 
-/* The parts of the tables already in use. */
+/* The parts of the tables that are already in use. */
 struct used {
     uint32_t ecbs, actions, aggs;
 };
 
-/* Keys lie at the end of the ECB's actions, so that the others are adjacent. Returns false if it is
+/* Keys are at the end of the ECB's actions, so that the others are adjacent. Returns false if it is
  * too large. */
 static bool make_actions(const struct maker *m, const struct dtrace_image_ecb *from,
                          struct dtrace_ecb *e, struct used *used, uint32_t *offset)
@@ -223,8 +223,8 @@ static bool only_groups(const struct dtrace_ecb *e, uint32_t i)
     }
 }
 
-/* offset: behind the last datum. A clause without actions records that it fired; one with actions
- * only if one of them records. Refuses an order that no compiler makes. */
+/* offset: after the last datum. A clause without actions records that it fired; one with actions
+ * only if one of them records. An order that no compiler generates is refused. */
 static enum dtrace_reason note_actions(struct dtrace_ecb *e, uint32_t offset)
 {
     bool commits = false, data = false, speculates = false;
@@ -287,7 +287,7 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
     }
     enum dtrace_reason wrong = note_actions(e, offset);
     /* Each value and each key has a number of its own. The classic compiler records the number of
-     * an aggregation's variable as if it were its first key. */
+     * an aggregation's variable like a first key. */
     for (uint32_t i = 0, number = 1; i < e->nactions; i++) {
         struct dtrace_action *a = &e->actions[i];
         a->number = number + (a->agg != NULL);

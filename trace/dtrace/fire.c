@@ -2,8 +2,8 @@
 /*
  * Probe firing: every ECB on the probe whose consumer is in the right state evaluates its
  * predicate, reserves room, runs its actions and commits its record. A fault abandons the record
- * and fires ERROR. The common cases are inline here, all others in act.c. Own CPU, no other probe
- * firing on it; no lock, no allocation, bounded time. Tested by test/trace/dtrace/fire;
+ * and fires ERROR. The common cases are inline in this file, all others in act.c. Own CPU, no other
+ * probe firing on it; no lock, no allocation, bounded time. Tested by test/trace/dtrace/fire;
  * instructions counted by test/bench.
  */
 #include "trace/dtrace/fire.h"
@@ -45,8 +45,8 @@ COLD uint64_t dtrace_error_argument(uint32_t probe, void *arg, unsigned n)
                : 0;
 }
 
-/* Fires ERROR, for this consumer only. The context is free again: the faulting clause is over.
- * action: its number from 1; 0: the predicate. */
+/* Fires ERROR, for this consumer only. The context is free again, because the faulting clause has
+ * ended. action: its number from 1; 0: the predicate. */
 static COLD void report(const struct dtrace_ecb *from, struct dtrace_consumer_cpu *here,
                         uint64_t action)
 {
@@ -138,7 +138,8 @@ static COLD void run_others(const struct dtrace_ecb *e, struct dtrace_consumer_c
     }
 }
 
-/* Reserves a record where the fast path can't; NULL: no room, and the clause is over. */
+/* Reserves a record where the fast path can't. Returns NULL if there is no room, and the clause has
+ * ended. */
 static COLD uint8_t *reserve_else(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
 {
     uint8_t *record = dtrace_buffer_reserve_else(&here->principal, &e->consumer->shapes, e->size,
@@ -221,8 +222,8 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     if (states & DTRACE_ECB_FIRST) {
         here->context.strtok = 0;
     }
-    /* Likely: the shortest path goes straight on to the next ECB. */
-    if (likely(states & DTRACE_ECB_BARE)) { /* nothing of it looks at its context */
+    /* Likely: the shortest path continues directly with the next ECB. */
+    if (likely(states & DTRACE_ECB_BARE)) { /* no code of it uses its context */
         uint8_t *record = fire_reserve(e, here);
         if (record) {
             fire_commit_at(e, dtrace_port_timestamp(), &here->principal, record);
@@ -257,7 +258,7 @@ void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
     } while (unlikely(e != NULL));
 }
 
-/* One ECB alone fires as the only one of a probe: the fast path stands once. */
+/* Fires one ECB as the only one of a probe, so that the code of the fast path exists once. */
 COLD void dtrace_ecb_fire_copy(struct dtrace_ecb *copy, const uint64_t args[5])
 {
     const struct dtrace_probe probe = {.ecbs = copy};
@@ -294,8 +295,8 @@ COLD void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t ar
 }
 
 /* A probe has fired inside a clause on this CPU, in a function that the machine or its port calls.
- * Its clauses can't run, because contexts and buffers are in use: each counts as a drop. That would
- * miscount between any two instructions of the outer probe's (an NMI). */
+ * Its clauses can't run, because contexts and buffers are in use: each counts as a drop. An NMI's
+ * probe, between any two instructions of the outer one, would be miscounted. */
 COLD void dtrace_probe_nested(const struct dtrace_probe *p)
 {
     unsigned cpu = dtrace_port_cpu();
@@ -310,8 +311,8 @@ COLD void dtrace_probe_nested(const struct dtrace_probe *p)
     }
 }
 
-/* Under the policy switch, scratch is the tail behind the record, whether it is reserved yet or
- * not. */
+/* Under the policy switch, scratch is the tail after the record, whether the record is reserved yet
+ * or not. */
 void dtrace_scratch_find(struct dtrace_context *x)
 {
     const struct dtrace_ecb *e = x->ecb;

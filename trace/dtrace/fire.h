@@ -16,7 +16,8 @@ struct dtrace_clause_run {
 /* Runs an action of any kind except an aggregating one. Returns false if the clause is abandoned
  * without a fault. */
 bool dtrace_act(struct dtrace_clause_run *, const struct dtrace_action *);
-/* destructive.c; in subr_none.c an illegal operation, unless the consumer executes it. */
+/* Implemented by destructive.c; by subr_none.c as an illegal operation, unless the consumer
+ * executes it. */
 void dtrace_act_destructive(struct dtrace_clause_run *, uint16_t kind, uint64_t value);
 void dtrace_act_aggregate(struct dtrace_consumer_cpu *, const struct dtrace_action *);
 

@@ -44,8 +44,8 @@ static const char *set_match(const char *p, char c, bool *in)
     return *p == ']' ? p + 1 : NULL;
 }
 
-/* Matches one element of the pattern against one character; returns the rest of the pattern, or
- * NULL: no match. */
+/* Matches one element of the pattern against one character. Returns the rest of the pattern, or
+ * NULL if it doesn't match. */
 static const char *one_match(const char *p, char c)
 {
     const char *rest;

@@ -7,7 +7,7 @@
  * Every bit of a key must reach the low bits of the hash, which choose the chain: typical keys are
  * small integers, process ids, addresses, and strings that differ in one character, and a full
  * chain loses data. Keys with the same hash can be constructed; then the limits below bound the
- * time. Probe context. Proved by test/trace/dtrace/fire/pattern_test.c, test/trace/dtrace/random.
+ * time. Probe context. Tested by test/trace/dtrace/fire/pattern_test.c, test/trace/dtrace/random.
  */
 #ifndef TRACE_DTRACE_HASH_H
 #define TRACE_DTRACE_HASH_H
@@ -27,7 +27,7 @@ static inline uint64_t dtrace_hash_add(uint64_t hash, uint64_t word)
     return hash + (uint64_t)(uint32_t)hash * (uint32_t)(hash >> 32);
 }
 
-/* number: the aggregation's or variable's. */
+/* number: that of the aggregation or variable. */
 static inline uint32_t dtrace_hash_end(uint64_t hash, uint32_t number)
 {
     uint32_t a = (uint32_t)hash ^ (uint32_t)DTRACE_HASH_END;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs the helpers of a stack, frame by frame, see helper.h. Each run has a context as if it were a
- * clause of its own: arguments, scratch, and no memory of the kernel. What it leaves of faults is
- * forgotten. Probe context. Tested by test/trace/dtrace/fire/helper_test.c, on boards by
- * test/board/helper.py.
+ * Runs the helpers of a stack, frame by frame, see helper.h. Each run has a context like a clause
+ * of its own: arguments, scratch, and no access to kernel memory. Its faults are discarded. Probe
+ * context. Tested by test/trace/dtrace/fire/helper_test.c, on boards by test/board/helper.py.
  */
 #include "trace/dtrace/helper.h"
 
@@ -17,7 +16,7 @@ struct helper_walk {
     const struct dtrace_object *first, *last;
     uint8_t *frames;
     char *names;
-    uint64_t text, data; /* how far they are moved */
+    uint64_t text, data; /* distances by which they are moved */
     uint32_t n, used, room;
     bool lost;
 };
@@ -40,7 +39,8 @@ static uint32_t helper_run(struct dtrace_context *c, const struct dtrace_object 
     return length;
 }
 
-/* A name that has no room as a whole is left out, with all that follow: one overflow a stack. */
+/* Stores a name. A name that doesn't fit entirely is left out, with all that follow: one overflow
+ * per stack. */
 static void helper_name(struct helper_walk *w)
 {
     struct dtrace_context *c = w->context;
@@ -96,12 +96,12 @@ unsigned dtrace_helper_stack(struct dtrace_context *c, const struct dtrace_actio
         dtrace_scratch_find(c);
     }
     const size_t size = c->scratch_size, behind = (c->scratch_used + 8) & ~(size_t)7;
-    const size_t start = behind < size ? behind : size; /* what is used may be read */
+    const size_t start = behind < size ? behind : size; /* the used part may be read */
     trace_assert(c->scratch_used <= size);
     if (size - start > DTRACE_HELPER_SCRATCH) {
         c->scratch_size = start + DTRACE_HELPER_SCRATCH;
     }
-    c->scratch_used = start; /* not 0 if there is some, so it is not found anew */
+    c->scratch_used = start; /* not 0 if there is scratch, so that it is not looked up again */
     c->denied |= DTRACE_DENIED_KERNEL;
     dtrace_port_moved(&w.text, &w.data);
     unsigned n = dtrace_port_frames(helper_frame, &w, frames);

@@ -2,14 +2,14 @@
 /*
  * Helpers: objects by which a program names the frames of its own stack, in an action jstack() or
  * ustack() (docs/helpers.md). A helper's value is the name of one frame, whose PC is arg0 and whose
- * stack pointer is arg1; arg2 and arg3 are how far the program's text and data lie behind where
- * they were linked. The action has them as a range, from `object` to `weight`: each program brings
- * its own, and the first that gives a name counts.
+ * stack pointer is arg1; arg2 and arg3 are the distances of the program's text and data from their
+ * linked addresses. The action has its helpers as a range, from `object` to `weight`: each program
+ * supplies its own, and the first that returns a name counts.
  *
- * They are the programs' and not the user's, so they may do less than other objects: nothing is
- * stored but clause-local variables, only the process's own memory is read, and steps, scratch and
- * frames are bounded. What fails gives no name, and never ends the clause. A port without them has
- * DTRACE_PORT_HELPERS 0, and none of helper*.c.
+ * They belong to the programs and not to the user, so they are more restricted than other objects:
+ * they store only clause-local variables and read only the process's own memory, and their steps,
+ * scratch and frames are bounded. A helper that fails returns no name, and never ends the clause. A
+ * port without them has DTRACE_PORT_HELPERS 0, and none of helper*.c.
  */
 #ifndef TRACE_DTRACE_HELPER_H
 #define TRACE_DTRACE_HELPER_H
@@ -20,8 +20,8 @@
 enum {
     DTRACE_HELPER_FRAMES = 128,      /* further ones have no names */
     DTRACE_HELPER_SCRATCH = 4096,    /* bytes, for one frame */
-    DTRACE_HELPER_STEPS = 16 * 1024, /* most for one frame, beside what strings take */
-    DTRACE_HELPER_STRINGS = 32,      /* strings' worth of steps */
+    DTRACE_HELPER_STEPS = 16 * 1024, /* most for one frame, besides those that strings take */
+    DTRACE_HELPER_STRINGS = 32,      /* steps, in numbers of strings */
 };
 
 /* Returns whether an action of this kind may have helpers. */
@@ -35,9 +35,9 @@ static inline bool dtrace_helper_kind(uint16_t kind)
 int dtrace_helpers_check(const struct dtrace_image *, const struct dtrace_image_action *,
                          uint32_t strsize, struct dtrace_refusal *);
 
-/* Stores the frames' addresses at `to`, at most as many as the action has, and behind that many the
- * names, one behind the other with a NUL each, in `room` bytes. All of it is zeros before. Returns
- * the number of frames. Probe context. (helper.c) */
+/* Stores the frames' addresses at `to`, at most as many as the action has room for, and after that
+ * room the names, one after the other with a NUL each, in `room` bytes. The memory is zeroed
+ * before. Returns the number of frames. Probe context. (helper.c) */
 unsigned dtrace_helper_stack(struct dtrace_context *, const struct dtrace_action *, uint8_t *to,
                              uint32_t room);
 

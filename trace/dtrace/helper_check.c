@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a helper may do, see helper.h: lists of instructions, variables and subroutines. Left out
- * is all that takes the square of a string's length, and what stores to addresses. Compiler and
- * machine share it. Control context. Tested by test/trace/dtrace/machine/helper_test.c.
+ * The restrictions of helpers, see helper.h: lists of allowed instructions, variables and
+ * subroutines. Not allowed are operations that take the square of a string's length, and stores to
+ * addresses. Shared by compiler and machine. Control context. Tested by
+ * test/trace/dtrace/machine/helper_test.c.
  */
 #include "trace/dtrace/helper.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loading helpers, see helper.h: what they may do, and a bound of their steps. Control context.
- * Tested by test/trace/dtrace/machine/helper_test.c.
+ * Loading of helpers, see helper.h: their restrictions, and a bound of their steps. Control
+ * context. Tested by test/trace/dtrace/machine/helper_test.c.
  */
 #include "trace/dtrace/helper.h"
 
@@ -26,7 +26,7 @@ static enum dtrace_reason helper_check_steps(const struct dif_object *o, uint32_
 int dtrace_helpers_check(const struct dtrace_image *image, const struct dtrace_image_action *a,
                          uint32_t strsize, struct dtrace_refusal *refusal)
 {
-    /* Of an action that no clause has nothing was checked: its range may be any. */
+    /* An action that belongs to no clause was not checked: its range may be invalid. */
     for (uint32_t n = a->object; n && n <= a->weight && n <= image->objects.count; n++) {
         struct dif_object o;
         uint32_t offset;

@@ -3,14 +3,14 @@
  * Checks that an image is well-formed: every offset, count and index, once, so that later readers
  * need no checks. Every action is of a known kind and has the objects it needs, aggregating
  * functions have a possible shape and their keys before them, and destructive actions occur only in
- * a destructive program. validate.c checks the objects. Also computes the size that an action
- * records. Control context. Tested by test/trace/dtrace/machine/image_test.c.
+ * a destructive program. validate.c checks the objects. Also computes the size of an action's data.
+ * Control context. Tested by test/trace/dtrace/machine/image_test.c.
  */
 #include "trace/dtrace/helper.h"
 #include "trace/dtrace/port.h"
 
-/* The first of the reasons whose errors differ: they follow in the table of errors, behind EINVAL,
- * which all reasons before have. */
+/* The first of the reasons whose errors differ: these follow in the table of errors after EINVAL,
+ * the error of all earlier reasons. */
 #define MIXED DTRACE_REASON_OBJECTS_SIZE
 #define DTRACE_REASON(name, error, text) \
     &&((error) == DTRACE_EINVAL || DTRACE_REASON_##name >= MIXED)
@@ -130,7 +130,7 @@ static int check_objects(const struct dtrace_image *image, struct dtrace_refusal
 {
     const struct dtrace_image_object *o =
         DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object);
-    uint32_t bytes = 0; /* not more than those of one object above the most */
+    uint32_t bytes = 0; /* never more than the bytes of one object above the limit */
 
     for (uint32_t i = 0; i < image->objects.count; i++, o++) {
         if (!part_of(o->first_text, o->ntext, image->text) ||

@@ -2,8 +2,8 @@
 /*
  * A compiled D program in the form sent to a target: one flat image, little-endian, every table at
  * an offset from its start and aligned to 8. Written by host/dt/code/image_make.c; the machine
- * trusts nothing in it (trace/dtrace/validate.c). Types, formats and names of aggregations stay
- * with the consumer, which finds them by the numbers `clause`, `format` and `uarg`, opaque to the
+ * doesn't trust it (trace/dtrace/validate.c). Types, formats and names of aggregations stay with
+ * the consumer, which finds them by the numbers `clause`, `format` and `uarg`, opaque to the
  * machine.
  */
 #ifndef TRACE_DTRACE_IMAGE_H
@@ -23,7 +23,7 @@ enum {
 };
 
 /* dtrace_image_ecb.clause of the enabling that every program has in addition to its own: ERROR's,
- * whose record makes the consumer report the fault. */
+ * by whose record the consumer reports the fault. */
 #define DTRACE_CLAUSE_FAULT UINT32_MAX
 
 struct dtrace_image_table {
@@ -87,7 +87,7 @@ struct dtrace_image_ecb {
     uint32_t probe;                            /* not 0: this id only */
     uint32_t predicate;                        /* object + 1; 0: none */
     uint32_t first_action, nactions;
-    uint32_t clause; /* the consumer's number of the clause */
+    uint32_t clause; /* the consumer's number for the clause */
     uint32_t flags;  /* enum dtrace_image_ecb_flags */
 };
 
@@ -100,11 +100,12 @@ enum dtrace_image_ecb_flags {
 struct dtrace_image_action {
     uint16_t kind;   /* enum dtrace_action_kind */
     uint16_t nkeys;  /* aggregating: number of preceding actions that form its key */
-    uint32_t object; /* + 1; 0: none. Of ustack and jstack: the first helper */
-    /* quantize kinds: object + 1 of the weight; 0: weight 1. Of stacks: the last helper */
+    uint32_t object; /* index + 1; 0: none. For ustack and jstack: the first helper */
+    /* quantize kinds: object + 1 of the weight; 0: weight 1. For stacks: the last helper */
     uint32_t weight;
     uint32_t format; /* opaque: see dtrace_recdesc */
-    uint64_t arg; /* frames << 0 | strsize << 32 of ustack, bytes of tracemem, quantize's shape … */
+    /* frames << 0 | strsize << 32 for ustack, bytes of tracemem, quantize's shape … */
+    uint64_t arg;
     uint64_t uarg; /* opaque; aggregating: the @variable's number */
 };
 
@@ -124,25 +125,27 @@ KYMO_STATIC_ASSERT(sizeof(struct dtrace_image_object) == 40, "leaves the program
 
 /* ---- reading a checked image (image.c) --------------------------------------------- */
 
-/* Upper bounds of a string and of an action's record, whatever the program requests; so large a
- * record is always dropped. */
+/* Upper bounds of a string and of an action's record, whatever the program requests; a record of
+ * that size is always dropped. */
 enum { DTRACE_STRSIZE_MAX = 1 << 30, DTRACE_ACTION_BYTES_MAX = 1 << 30 };
 
 #define DTRACE_IMAGE_TABLE(image, table, type) \
     ((const type *)(const void *)((const char *)(image) + (image)->table.offset))
 
 /* Returns the value of an option of a checked image, or `absent`. A value above DTRACE_OPTION_MOST,
- * more than any memory, CPU or interval, counts as this one, of which halves are good sizes too. */
+ * more than any memory, CPU or interval, counts as that value, which can be halved to valid
+ * sizes. */
 #define DTRACE_OPTION_MOST (SIZE_MAX / 2 + 1)
 size_t dtrace_image_option_value(const struct dtrace_image *, enum dtrace_option, size_t absent);
 /* Returns an object of a checked image. */
 void dtrace_image_object_at(const struct dtrace_image *, uint32_t object, struct dif_object *);
-/* Returns the bytes that an action of a checked image records (0: nothing), and their alignment.
- * The value of an aggregating action has its own size, see dtrace_agg_value_size(). */
+/* Returns the number of bytes that an action of a checked image records (0: none), and their
+ * alignment. The value of an aggregating action has its own size, see dtrace_agg_value_size(). */
 uint32_t dtrace_action_bytes(const struct dtrace_image *, const struct dtrace_image_action *,
                              uint32_t strsize, uint32_t *align);
 
-/* Returns whether the consumer must learn of actions of this kind even if they record nothing. */
+/* Returns whether actions of this kind are described to the consumer even if they record
+ * nothing. */
 bool dtrace_action_described(uint16_t kind);
 /* Returns whether the n-th of these actions is a key of a later aggregation. */
 bool dtrace_action_is_key(const struct dtrace_image_action *actions, uint32_t n, uint32_t nactions);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * json(): one element of a JSON text. The text is read once, from the front, only as far as the
- * element; skipped parts are checked only for brackets and strings. No recursion: a container that
- * isn't wanted is skipped by counting, one that is wanted is never left again. Probe context.
- * Tested by test/trace/dtrace/machine/json_test.c.
+ * element; skipped parts are checked only for brackets and strings. No recursion: other containers
+ * are skipped by counting brackets; a container on the path to the element is entered and never
+ * left again. Probe context. Tested by test/trace/dtrace/machine/json_test.c.
  */
 #include "trace/dtrace/subr.h"
 
@@ -43,7 +43,7 @@ static uint8_t skip_blanks(struct json *j)
     return json_here(j);
 }
 
-/* Consumes this byte, after blanks; false: there is another one. */
+/* Consumes this byte, after blanks. Returns false if there is another one. */
 static bool json_take(struct json *j, uint8_t byte)
 {
     if (skip_blanks(j) != byte) {
@@ -74,7 +74,8 @@ static bool skip_escape(struct json *j)
     return byte == 'u';
 }
 
-/* Skips from the opening quote to behind the closing one. Refuses control characters inside. */
+/* Skips from the opening quote past the closing one. Returns false for control characters
+ * inside. */
 static bool skip_string(struct json *j)
 {
     for (;;) { /* terminates with the text */
@@ -139,7 +140,7 @@ static bool skip_word(struct json *j)
     return *word != 0;
 }
 
-/* Skips from the opening bracket to behind the matching one. */
+/* Skips from the opening bracket past the matching one. */
 static bool skip_container(struct json *j)
 {
     size_t depth = 0;
@@ -159,7 +160,7 @@ static bool skip_container(struct json *j)
     return true;
 }
 
-/* Skips a value, and what may follow it. */
+/* Skips a value, and a separator after it. */
 static bool skip_value(struct json *j)
 {
     uint8_t byte = json_here(j);
@@ -226,7 +227,8 @@ static bool find_member(struct json *j)
     return false;
 }
 
-/* After a [: advances to the value with the element's index; false if the element is none. */
+/* After a [: advances to the value with the element's index. Returns false if the element is not an
+ * index. */
 static bool find_index(struct json *j)
 {
     uint64_t index = 0;
@@ -249,7 +251,7 @@ static bool find_index(struct json *j)
     return json_here(j) != ']';
 }
 
-/* Advances to the value that the whole selector names. */
+/* Advances to the value that the whole selector refers to. */
 static bool json_find(struct json *j)
 {
     begin_element(j, json_selected(j, 0) == '[');

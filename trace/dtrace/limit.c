@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See limit.h. The bound of each clause is cost.c's. */
+/* The limit of a program's cost: see limit.h. The bound of each clause is computed by cost.c. */
 #include "trace/dtrace/limit.h"
 
 #include "trace/dtrace/port.h"
 #include "trace/slot.h"
 
-#define LIMIT_WINDOW 32 /* ECBs that are looked at between two windows */
+#define LIMIT_WINDOW 32 /* ECBs that are visited between two windows */
 
 uint32_t dtrace_max_cost; /* [k] */
 
@@ -92,14 +92,15 @@ dtrace_amount dtrace_error_bound(const struct dtrace_image *image, const struct 
 
 /* ---- the sums ---------------------------------------------------------------------- */
 
-/* BEGIN, END and ERROR fire for one consumer alone. */
+/* Returns whether the probe can fire for several consumers: BEGIN, END and ERROR fire for one
+ * alone. */
 static bool limit_is_shared(const struct dtrace_probe *probe)
 {
     return probe->id > DTRACE_PROBE_ERROR;
 }
 
-/* What the consumers that there are already add to a firing of each probe, whether they run or not.
- * They were made within the limit, or before there was one. */
+/* Sums up the costs that existing consumers already add to a firing of each probe, whether they run
+ * or not. They were created within the limit, or before there was one. */
 static void limit_sum_others(struct dtrace_limit *l)
 {
     dtrace_amount *sums = l->sums.at;
@@ -168,7 +169,8 @@ void dtrace_limit_end(struct dtrace_limit *l)
 
 /* ---- the log ----------------------------------------------------------------------- */
 
-/* Bytes of an event that has the most slots; the words before a record and before an entry. */
+/* Bytes of an event that has the most slots; the number of words before a record and before an
+ * entry. */
 enum { EVENT_BYTES = 8 * TRACE_EVENT_SLOTS_MOST, RECORD_WORDS = 2, ENTRY_WORDS = 4 };
 
 int dtrace_limit_logged(const struct dtrace_ecb *e, struct dtrace_refusal *why)

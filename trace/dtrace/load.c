@@ -48,7 +48,7 @@ static uint64_t value_at(const uint8_t *p, unsigned bytes)
     return value;
 }
 
-/* Reads memory outside the machine, or refuses. */
+/* Reads memory outside the machine. Returns false if it must not be read or the read faulted. */
 static bool load_peek(const struct dtrace_context *c, void *to, uint64_t address, size_t bytes,
                       bool user)
 {
@@ -112,7 +112,7 @@ uint64_t dtrace_load_own(struct dtrace_context *c, uint64_t address, unsigned by
     return value_at(p, bytes);
 }
 
-/* Reads all of it at once; false: not possible. */
+/* Reads all of it at once. Returns false if that isn't possible. */
 static bool load_get(const struct dtrace_context *c, void *to, uint64_t address, size_t bytes,
                      bool user)
 {
@@ -125,8 +125,8 @@ static bool load_get(const struct dtrace_context *c, void *to, uint64_t address,
     return load_peek(c, to, address, bytes, user);
 }
 
-/* If a block can't be read as a whole, it is read in pieces that end at a multiple of 16, and of
- * the failing piece the first half, and so on, so that the fault is reported at the right byte.
+/* A block that can't be read as a whole is read in pieces that end at a multiple of 16; of the
+ * failing piece the first half is read, and so on, so that the fault is reported at the right byte.
  * Memory ends at a multiple of 16: a fault costs as many reads as 16 can be halved (cost.def). */
 bool dtrace_load_block(struct dtrace_context *c, void *to, uint64_t address, size_t bytes,
                        bool user)

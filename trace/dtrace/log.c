@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See log.h. A record is logged whole, as one combine event, or is missing together with its
- * number. */
+/* Logs records: see log.h. A record is logged whole, as one combine event, or is missing together
+ * with its number. */
 #include "trace/dtrace/log.h"
 
 #include "trace/assert.h"

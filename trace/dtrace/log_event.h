@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D in the event log: a consumer made with DTRACE_CREATE_LOG leaves its records there instead of in
- * buffers for the link. The events are of class TRACE_CLASS_D; these are their numbers and words.
- * Bytes follow the words, padded with zeros to whole slots. Written by trace/dtrace/log.c,
+ * D in the event log: a consumer created with DTRACE_CREATE_LOG writes its records there instead of
+ * to buffers for the link. The events are of class TRACE_CLASS_D; these are their numbers and
+ * words. Bytes follow the words, padded with zeros to whole slots. Written by trace/dtrace/log.c,
  * control_log.c, read by host/dtrace/replay/read.c; docs/d-log.md, "Into a capture". The first word
  * is the consumer's handle.
  */
@@ -41,9 +41,10 @@ enum dtrace_log_pass_flags {
 enum {
     DTRACE_LOG_WORDS_MAX = 6,
     DTRACE_LOG_NOTES_PART_MOST = 480, /* bytes in one event, whatever a buffer's size */
-    /* Bytes in one event here. A smaller part fills its slots, so that no padding follows it. */
+    /* Bytes in one event of this build. A smaller part fills its slots, so that no padding follows
+     * it. */
     DTRACE_LOG_NOTES_PART = TRACE_EVENT_SLOTS_MOST < 62 ? 252 : DTRACE_LOG_NOTES_PART_MOST,
-    DTRACE_LOG_NOTES_MAX = 128 * 1024, /* of all notes of one consumer */
+    DTRACE_LOG_NOTES_MAX = 128 * 1024, /* total of one consumer's notes */
 };
 KYMO_STATIC_ASSERT((12 + DTRACE_LOG_NOTES_PART + 7) / 8 <= TRACE_EVENT_SLOTS_MOST &&
                        (DTRACE_LOG_NOTES_PART == DTRACE_LOG_NOTES_PART_MOST ||

@@ -4,13 +4,13 @@
  * context of a probe firing, and running an object in it.
  *
  *   dtrace_image_check()     checks that an image is well-formed (image.c)
- *   dtrace_code_load()       validates and pre-decodes its objects, makes its variables (code.c)
+ *   dtrace_code_load()       validates and pre-decodes its objects, creates its variables (code.c)
  *   dtrace_context_init()    once per consumer and CPU
  *   per clause dtrace_context_clause(), then
- *   dtrace_run()             a predicate, or what an action records (run.c)
+ *   dtrace_run()             a predicate, or an action's value (run.c)
  *
  * Control functions may allocate. All others run in probe context: on their own CPU with no other
- * probe firing there, without a lock or an allocation. Proved by test/trace/dtrace/machine.
+ * probe firing on it, without a lock or an allocation. Tested by test/trace/dtrace/machine.
  */
 #ifndef TRACE_DTRACE_MACHINE_H
 #define TRACE_DTRACE_MACHINE_H
@@ -22,7 +22,7 @@ struct dtrace_ecb; /* trace/dtrace/ecb.h */
 struct dtrace_speculations;
 
 /* Code on the path of every probe firing is inlined wherever it is used, unless size counts more
- * (DTRACE_HOT_INLINED: it does not). */
+ * (DTRACE_HOT_INLINED: it doesn't). */
 #if defined(__OPTIMIZE_SIZE__) && !defined(DTRACE_HOT_INLINED)
 #define DTRACE_HOT __attribute__((noinline))
 #else
@@ -45,8 +45,8 @@ int dtrace_refuse(struct dtrace_refusal *, enum dtrace_reason);
 
 /* ---- loaded code ------------------------------------------------------------------- */
 
-/* A pre-decoded instruction. op is a DIF_OP_*, or one of run.c's own above DIF_OP_MAX that replaces
- * it. */
+/* A pre-decoded instruction. op is a DIF_OP_*, or one of run.c's own opcodes above DIF_OP_MAX that
+ * replaces it. */
 struct dtrace_insn {
     uint8_t op, rd;
     union {
@@ -64,7 +64,7 @@ enum dtrace_object_flags {
     DTRACE_OBJECT_CACHEABLE = 2,
     DTRACE_OBJECT_ARG = 4,      /* is `ldgs argN; ret`: see dtrace_eval() */
     DTRACE_OBJECT_BUILTIN = 8,  /* is `ldgs` of another built-in variable, `ret` */
-    DTRACE_OBJECT_WRITTEN = 16, /* reads no register but r0 that it has not written */
+    DTRACE_OBJECT_WRITTEN = 16, /* reads only r0 and registers that it has written */
 };
 
 struct dtrace_object {
@@ -92,7 +92,7 @@ struct dtrace_dynamic {
     bool ref;      /* [I] */
     bool string;   /* [I] */
     uint32_t size; /* [I] of its data: 8 by value */
-    /* [I] never given twice, so that a thread may remember a variable of a consumer that is gone */
+    /* [I] never reused, so that a thread may cache a variable of a consumer that has ended */
     uint32_t unique;
     bool scalar; /* [I] thread-local, without keys */
 };
@@ -103,7 +103,7 @@ struct dtrace_code {
     struct dtrace_object *objects;         /* [I] */
     uint32_t nobjects;                     /* [I] */
     uint32_t strsize;                      /* [I] bytes of a string; at least 1 */
-    const struct dtrace_static *globals;   /* [I] those by reference, by offset */
+    const struct dtrace_static *globals;   /* [I] variables by reference, by offset */
     const struct dtrace_static *locals;    /* [I] likewise */
     const struct dtrace_dynamic *dynamics; /* [I] */
     uint32_t nglobals, nlocals, ndynamics;
@@ -114,7 +114,7 @@ struct dtrace_code {
     size_t zero_bytes;    /* [I] */
     /* For sizing dynamic variables: the largest key of one access in bytes, counting 8 for a value
      * and a string's or object's size rounded up to 8; and the largest datum. Keys of a size
-     * unknown here count 0: they must be checked at run time. */
+     * unknown at load time count 0: they must be checked at run time. */
     uint32_t key_bytes, datum_bytes; /* [I] datum_bytes 0: there is no such variable */
     void *block;                     /* [I] all of the above, in one allocation */
     size_t block_bytes;              /* [I] */
@@ -167,7 +167,7 @@ enum dtrace_once {
     DTRACE_ONCE_COUNT = DTRACE_ONCE_CYCLES + (DTRACE_PORT_COUNTS ? DTRACE_PORT_COUNTERS : 0),
 };
 
-/* Memory that the clause may not read: 1 << whether it is the current process's. */
+/* Memory that the clause may not read: 1 << whether it belongs to the current process. */
 enum dtrace_denied { DTRACE_DENIED_KERNEL = 1, DTRACE_DENIED_PROCESS = 2 };
 
 /* Context of probe firings, one per consumer and CPU; all of it [c]. */
@@ -175,7 +175,7 @@ struct dtrace_context {
     /* set for each clause */
     const struct dtrace_ecb *ecb;
     const uint64_t *args; /* five */
-    size_t scratch_used;  /* 0: scratch is not located yet */
+    size_t scratch_used;  /* 0: the scratch's location is not determined yet */
     uint32_t present;     /* 1 << enum dtrace_once for each valid value in once[] */
     uint32_t nwindows;
     struct dtrace_fault fault;
@@ -187,7 +187,7 @@ struct dtrace_context {
     struct dtrace_region
         own[DTRACE_OWN_REGIONS]; /* readable without a peek: the code's block, dynamic variables */
     uint32_t cpu;
-    uint8_t denied; /* enum dtrace_denied; changed by own.c for each clause of such a consumer */
+    uint8_t denied; /* enum dtrace_denied; set by own.c for each clause of a restricted consumer */
     /* not set: see above */
     uint64_t strtok;      /* strtok()'s position in this probe firing; 0: none */
     uint32_t strtok_epid; /* of the ECB whose scratch holds it; 0: not in scratch */
@@ -218,18 +218,18 @@ static inline void dtrace_context_clause(struct dtrace_context *c, const struct 
     c->nwindows = 0;
 }
 
-/* Returns the object's value; 0 with .fault set if it faulted. By reference: an address, to be read
- * with dtrace_load_block() or dtrace_load_string(). */
+/* Returns the object's value, or 0 with .fault set if it faulted. By reference: an address, to be
+ * read with dtrace_load_block() or dtrace_load_string(). */
 uint64_t dtrace_run(struct dtrace_context *, const struct dtrace_object *);
 
 uint64_t dtrace_builtin(struct dtrace_context *, uint32_t variable); /* builtin.c */
-/* Copies a built-in string; returns its length, or DTRACE_NO_STRING if it isn't one. */
+/* Copies a built-in string. Returns its length, or DTRACE_NO_STRING if the variable isn't one. */
 enum { DTRACE_NO_STRING = -1 };
 uint32_t dtrace_builtin_copy(struct dtrace_context *, uint32_t variable, uint8_t *to,
                              uint32_t size);
 uint64_t dtrace_builtin_array(struct dtrace_context *, uint32_t variable, uint64_t index);
 
-/* dtrace_run() with a fast path for the expressions that most clauses record. */
+/* Like dtrace_run(), with a fast path for the expressions that most clauses record. */
 inline uint64_t dtrace_eval(struct dtrace_context *c, const struct dtrace_object *o)
 {
     if (o->flags & DTRACE_OBJECT_ARG) {
@@ -238,7 +238,7 @@ inline uint64_t dtrace_eval(struct dtrace_context *c, const struct dtrace_object
     return o->flags & DTRACE_OBJECT_BUILTIN ? dtrace_builtin(c, o->text->index) : dtrace_run(c, o);
 }
 
-/* Records a fault; the first one of a clause counts. (load.c) */
+/* Records a fault; only the first one of a clause counts. (load.c) */
 __attribute__((cold)) void dtrace_fault(struct dtrace_context *, enum dif_fault, uint64_t address);
 
 /* ---- memory: load.c, store.c, text.c ----------------------------------------------- */
@@ -256,11 +256,11 @@ bool dtrace_load_block(struct dtrace_context *, void *to, uint64_t address, size
  * leaves room. Faults like dtrace_load_block(). */
 size_t dtrace_load_string(struct dtrace_context *, char *to, uint64_t address, size_t limit,
                           bool user);
-/* Returns a direct pointer to these bytes if they are the machine's own; else NULL. */
+/* Returns a direct pointer to these bytes if they are the machine's own, otherwise NULL. */
 const uint8_t *dtrace_own(const struct dtrace_context *, uint64_t address, size_t bytes);
 
-/* Returns a pointer for storing to the clause's memory: the scratch taken so far, or its variables.
- * Elsewhere returns NULL and faults. bytes is not 0. */
+/* Returns a pointer for storing to the clause's memory: the scratch allocated so far, or its
+ * variables. Otherwise returns NULL and faults. bytes is not 0. */
 uint8_t *dtrace_storable(struct dtrace_context *, uint64_t address, uint64_t bytes);
 /* Like dtrace_storable(), for scratch only. */
 uint8_t *dtrace_storable_scratch(struct dtrace_context *, uint64_t address, uint64_t bytes);
@@ -275,15 +275,15 @@ enum dtrace_dynvar_how { DTRACE_DYNVAR_FIND, DTRACE_DYNVAR_ALLOCATE, DTRACE_DYNV
 /*
  * Returns the data of a dynamic variable of this consumer, `size` bytes, aligned to 8. Its key is
  * keys[0…nkeys) of the context (none for a thread-local scalar) and, for scope THREAD, the current
- * thread. FIND: NULL if there is none. ALLOCATE: finds it or creates it zeroed; NULL: no room,
- * which is counted. FREE: always NULL. Also NULL if reading the key faulted.
+ * thread. FIND: NULL if there is none. ALLOCATE: finds it or creates it zeroed; NULL if there is no
+ * room, which is counted. FREE: always NULL. Also NULL if reading the key faulted.
  */
 uint8_t *dtrace_dynvar(struct dtrace_context *, const struct dtrace_dynamic *, unsigned nkeys,
                        enum dtrace_dynvar_how how);
 /* Sets .scratch and .scratch_size of this clause: aligned to 8, possibly of size 0; always the same
- * within a clause. Called before the first byte of scratch is taken. */
+ * within a clause. Called before the first byte of scratch is allocated. */
 void dtrace_scratch_find(struct dtrace_context *);
-/* Returns whether these bytes lie within the data of one dynamic variable that is in use. */
+/* Returns whether these bytes are within the data of one dynamic variable that is in use. */
 bool dtrace_dynvar_holds(struct dtrace_context *, uintptr_t address, size_t bytes);
 
 #endif

@@ -33,14 +33,14 @@ void dtrace_block_free(struct dtrace_block *b)
 struct making {
     struct dtrace_consumer *c;
     bool may_halve;
-    struct dtrace_block kept_free[2]; /* while the rest is made: see make_resized() */
+    struct dtrace_block kept_free[2]; /* while the rest is allocated: see make_resized() */
     unsigned nkept;
 };
 
 /* Tries make() with the size, halved as long as that is allowed and the size is not 0. With undo():
- * as much memory again must be free in the end, so it is allocated too while the rest is made. The
- * machine gives its memory without a copy, but the process that reads it needs a buffer, and the
- * commands need blocks for their answers. */
+ * the same amount of memory must be free in the end, so it is allocated, too, until the rest is
+ * allocated. The machine hands out its data without a copy, but the process that reads it needs a
+ * buffer, and the commands need blocks for their answers. */
 static bool make_resized(struct making *m, size_t *size,
                          bool (*make)(struct dtrace_consumer *, size_t size),
                          void (*undo)(struct dtrace_consumer *))
@@ -94,7 +94,7 @@ static void free_aggs(struct dtrace_consumer *c)
     }
 }
 
-/* The room behind the entries is for one that turns out not to be new. There is a chain for every 4
+/* The room after the entries is for one that turns out not to be new. There is a chain for every 4
  * possible entries: hash.h. */
 static bool make_agg(struct dtrace_consumer *c, size_t size)
 {
@@ -269,7 +269,7 @@ int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *ima
     return 0;
 }
 
-/* The consumer has stopped, so at the windows nobody else uses what is left of it. */
+/* The consumer has stopped, so at the windows no other code uses its memory. */
 void dtrace_memory_free(struct dtrace_consumer *c)
 {
     if (DTRACE_PORT_COUNTS) {

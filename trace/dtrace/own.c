@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See own.h. What is denied is decided where it costs nothing to the others: loads and built-in
- * variables are rewritten when the program is loaded, and the ECBs of such consumers run aside
- * (DTRACE_ECB_ASIDE). Probe context, unless a function says otherwise.
+ * Restricted consumers: see own.h. Restrictions are implemented without cost for other consumers:
+ * loads and built-in variables are rewritten when the program is loaded, and the ECBs of restricted
+ * consumers run on a path of their own (DTRACE_ECB_ASIDE). Probe context, unless a function says
+ * otherwise.
  */
 #include "trace/dtrace/own.h"
 
@@ -68,7 +69,7 @@ int dtrace_own_check(const struct dtrace_asker *asker, const struct dtrace_image
     return reason ? dtrace_refuse(why, reason) : 0;
 }
 
-/* Returns whether a built-in variable says something of the current process or thread. */
+/* Returns whether a built-in variable reveals data of the current process or thread. */
 static bool own_is_process(uint16_t variable)
 {
     switch (variable) {
@@ -85,7 +86,7 @@ static bool own_is_process(uint16_t variable)
     case DIF_VAR_zonename:
     case DIF_VAR_jailname:
         return false;
-    default: /* of arguments beyond the fifth only ERROR has some, and they are its own */
+    default: /* arguments beyond the fifth exist only for ERROR, and are its own */
         return variable < DIF_VAR_arg0 || variable > DIF_VAR_arg9;
     }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interface under trace/dtrace/: what the D machine needs from its environment, beyond
- * trace/port.h. Supplied by the kernel on a board, by host/self/ for the target `self`, by the
- * tests. Functions called in probe context must not block, allocate or fire probes.
+ * The interface below trace/dtrace/: the functions that the D machine requires of its environment,
+ * in addition to trace/port.h. Supplied by the kernel on a board, by host/self/ for the target
+ * `self`, and by the tests. Functions called in probe context must not block, allocate or fire
+ * probes.
  */
 #ifndef TRACE_DTRACE_PORT_H
 #define TRACE_DTRACE_PORT_H
@@ -20,7 +21,7 @@ enum { DTRACE_PORT_NAME_MAX = 64 }; /* bytes of a process's name, its NUL includ
 static inline unsigned dtrace_port_cpu(void);          /* number of this CPU */
 static inline uintptr_t dtrace_port_irq_save(void);    /* no other probe fires on this CPU until */
 static inline void dtrace_port_irq_restore(uintptr_t); /* the matching restore */
-/* ns, never backward on a CPU; of an event that is logged, its stamp (trace/stamp.h). */
+/* Returns ns, never decreasing on a CPU; for an event that is logged, its stamp (trace/stamp.h). */
 static inline uint64_t dtrace_port_timestamp(void);
 /* Returns the machine's part of the current thread. */
 static inline struct dtrace_thread *dtrace_port_thread_state(void);
@@ -35,21 +36,22 @@ static inline uint64_t dtrace_port_thread_key(void);
 unsigned dtrace_port_cpu_count(void);
 void *dtrace_port_alloc(size_t bytes); /* zeroed, aligned to 16; NULL: no memory. Control context */
 void dtrace_port_free(void *block, size_t bytes);
-/* Likewise, memory that is never freed: no consumer pays for it. */
+/* Returns likewise memory that is never freed and is charged to no consumer. */
 void *dtrace_port_keep(size_t bytes);
 /* DTRACE_PORT_ALIGN, a macro of DTRACE_PORT_OPS_H, 0 or 1: whether a load that is not aligned to
- * its size is a fault here. */
+ * its size is a fault. */
 /* DTRACE_PORT_STOPS, likewise: whether dtrace_port_stop_process() is supported. */
-/* DTRACE_PORT_USERS, likewise: whether dtrace_port_uid() and dtrace_port_gid() are; else both ids
- * are 0. */
-/* DTRACE_PORT_COUNTS, likewise: whether dtrace_port_counter() and dtrace_port_counters() are. */
+/* DTRACE_PORT_USERS, likewise: whether dtrace_port_uid() and dtrace_port_gid() are supported;
+ * otherwise both ids are 0. */
+/* DTRACE_PORT_COUNTS, likewise: whether dtrace_port_counter() and dtrace_port_counters() are
+ * supported. */
 /* DTRACE_PORT_HELPERS, likewise: whether actions may have helpers (helper.h). */
-/* Reads memory; false: the read faulted and `to` is undefined. The machine has checked the
- * alignment of single loads, and dtrace_port_toxic(). user: memory of the current process, else of
- * the kernel. */
+/* Reads memory. Returns false if the read faulted and `to` is undefined. The machine has checked
+ * the alignment of single loads, and dtrace_port_toxic(). user: memory of the current process,
+ * otherwise of the kernel. */
 bool dtrace_port_peek(void *to, uint64_t address, size_t bytes, bool user);
-/* Returns true for memory that must not even be tried: device registers, page 0, the vector
- * table. */
+/* Returns whether this is memory that must not be accessed at all: device registers, page 0, the
+ * vector table. */
 bool dtrace_port_toxic(uint64_t address, size_t bytes, bool user);
 /* Writes to the current process's memory; for destructive programs only. */
 bool dtrace_port_poke_user(uint64_t address, const void *from, size_t bytes);
@@ -58,12 +60,12 @@ bool dtrace_port_poke_user(uint64_t address, const void *from, size_t bytes);
 
 uint64_t dtrace_port_vtimestamp(void);    /* ns that the current thread has run */
 uint64_t dtrace_port_walltimestamp(void); /* ns since 1970 */
-/* The variables `cycles` and `instructions`: what the current thread has had its CPU count, while
- * somebody uses it. */
+/* Returns the value of `cycles` or `instructions`: the CPU's count while it ran the current thread,
+ * as long as a consumer uses it. */
 enum { DTRACE_PORT_CYCLES, DTRACE_PORT_INSTRUCTIONS, DTRACE_PORT_COUNTERS };
 uint64_t dtrace_port_counter(unsigned which);
-/* A consumer begins to use one of them, or ends. Returns 0; -ENOTSUP: this machine doesn't count
- * these; -EBUSY: all counters are in use; -ENOMEM. Control context. */
+/* Called when a consumer begins or ends to use one of them. Returns 0; -ENOTSUP: this machine
+ * doesn't count these; -EBUSY: all counters are in use; -ENOMEM. Control context. */
 int dtrace_port_counters(unsigned which, bool on);
 int32_t dtrace_port_pid(void);
 int32_t dtrace_port_tid(void);
@@ -75,8 +77,8 @@ uint32_t dtrace_port_ipl(void);
 uint64_t dtrace_port_curthread(void);
 /* Returns whether the current process is pid, or descends from it. */
 bool dtrace_port_descends(int32_t pid);
-/* Returns the name of a process, also of an ended one while it is still known; else "". NUL within
- * DTRACE_PORT_NAME_MAX. */
+/* Returns the name of a process, also of an ended one while it is still known, otherwise "". NUL
+ * within DTRACE_PORT_NAME_MAX. */
 const char *dtrace_port_pidname(int32_t pid);
 enum dtrace_lwpinfo { /* trace/dtrace/lwpinfo.def */
 #define LWPINFO(number, name, doc) DTRACE_LWPINFO_##name = (number),
@@ -97,20 +99,20 @@ const char *dtrace_port_execname(void);
 const char *dtrace_port_execargs(void);
 enum { DTRACE_PORT_DEPTH_MOST = 128 }; /* most frames that the machine counts or skips */
 uint64_t dtrace_port_caller(bool user);
-/* user: a register of the current thread in its program, by its number in abi/sys/panic.h; else of
- * the kernel at the probe. Returns false if its value is not known. */
+/* Returns a register by its number in abi/sys/panic.h. user: of the current thread in its program;
+ * otherwise of the kernel at the probe. Returns false if its value is not known. */
 bool dtrace_port_register(bool user, unsigned n, uintptr_t *value);
-/* Stores return addresses, innermost first; returns how many, at most max, which may be 0. to NULL:
- * returns how many there would be. */
+/* Stores return addresses, innermost first. Returns their number, at most max, which may be 0. to
+ * NULL: returns the number that there would be. */
 unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max);
 
 /* Calls found() for each frame of the process's stack, innermost first, at most max, with its PC
- * and its stack pointer there, 0 if it has stored nothing yet; returns how many. Where
- * DTRACE_PORT_HELPERS is 1. */
+ * and its stack pointer, which is 0 if the function has stored nothing yet. Returns their number.
+ * Where DTRACE_PORT_HELPERS is 1. */
 unsigned dtrace_port_frames(void (*found)(void *arg, uint64_t pc, uint64_t sp), void *arg,
                             unsigned max);
-/* How far the process's text and data lie behind where they were linked, modulo a pointer's size.
- * Where DTRACE_PORT_HELPERS is 1. */
+/* Returns the distances of the process's text and data from their linked addresses, modulo a
+ * pointer's size. Where DTRACE_PORT_HELPERS is 1. */
 void dtrace_port_moved(uint64_t *text, uint64_t *data);
 
 /* ---- the event log ----------------------------------------------------------------- */
@@ -124,10 +126,10 @@ bool dtrace_port_log(unsigned number, const uint32_t *words, unsigned nwords, co
 void dtrace_port_notes(uint32_t id, const void *bytes, uint32_t n);
 /* Returns whether an event log runs. Control context. */
 bool dtrace_port_logging(void);
-/* Returns whether the log has room for some 4 KB more without overwriting data it should keep.
+/* Returns whether the log has room for some 4 KB more without overwriting data that it should keep.
  * Control context. */
 bool dtrace_port_log_room(void);
-/* Returns the first process with a pid above `after`, and its data for ustack(); 0: none. Control
+/* Returns the first process with a pid above `after`, and its data for ustack(), or 0. Control
  * context. */
 int32_t dtrace_port_next_process(int32_t after, struct kymo_d_process *);
 
@@ -141,21 +143,22 @@ int dtrace_port_retaining(void);
 void *dtrace_port_retain(size_t bytes);
 uint32_t dtrace_port_retained_at(const void *); /* offset of such memory in the window */
 /* Publishes this consumer's description for readers of the window after a crash; the port adds
- * magic, boot, the CRCs and, the first time, an id. -ENOSPC: too many are there. */
+ * magic, boot, the CRCs and, the first time, an id. Returns -ENOSPC if there are too many. */
 int dtrace_port_retained_put(struct kymo_retain_d *);
 void dtrace_port_retained_drop(const struct kymo_retain_d *); /* withdraws it */
 
 /* ---- across CPUs ------------------------------------------------------------------- */
 
-/* Runs fn(arg) on this CPU with no probe firing there; returns when done. Control context. */
+/* Runs fn(arg) on this CPU with no probe firing on it; returns when done. Control context. */
 void dtrace_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg);
 uint64_t dtrace_port_random(void); /* 64 bits; probe context: no lock */
 
-/* Returns whether a program with this dtrace_image.kernel may run here. If not, and text isn't
- * NULL, text names both kernels, in DTRACE_REFUSAL_TEXT bytes. Control context. */
+/* Returns whether a program with this dtrace_image.kernel may run on this kernel. If not, and text
+ * isn't NULL, text names both kernels, in DTRACE_REFUSAL_TEXT bytes. Control context. */
 bool dtrace_port_is_kernel(const uint8_t *id, char *text);
 
-/* logstop(): asks the program that records the event log to stop; no effect if there is none. */
+/* logstop(): requests the program that records the event log to stop; no effect if there is
+ * none. */
 void dtrace_port_logstop(void);
 
 /* ---- destructive ------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ void dtrace_provider_register(const struct dtrace_provider *provider)
     }
 }
 
-/* Returns the bytes of a name, its NUL included. */
+/* Returns the size of a name in bytes, its NUL included. */
 static size_t name_bytes(const char *s)
 {
     size_t n = 0;
@@ -128,7 +128,7 @@ void dtrace_probe_provide_own(const char *provider, const char *module, const ch
     probe_provide(true, provider, (const char *const[]){module, function, name});
 }
 
-/* A thread may skip the probe only if the one predicate it has cached is the only one there. */
+/* A thread may skip the probe only if the predicate that it has cached is the probe's only one. */
 static void predicate_update(struct dtrace_probe *p)
 {
     const struct dtrace_ecb *only = p->ecbs && !p->ecbs->next ? p->ecbs : NULL;
@@ -138,8 +138,9 @@ static void predicate_update(struct dtrace_probe *p)
 
 #define CHAIN_STEP 128u /* ECBs between two windows */
 
-/* The link to ecb, or the last one, behind which it belongs. *first: no ECB before it is its
- * consumer's. Others don't change the chain in a window: that is control context, too. */
+/* Returns the link to ecb, or the last one, after which it belongs. *first: no ECB before it
+ * belongs to its consumer. The chain doesn't change in a window, because changes need control
+ * context. */
 static struct dtrace_ecb **chain_find(struct dtrace_probe *p, const struct dtrace_ecb *ecb,
                                       bool *first)
 {

@@ -17,10 +17,10 @@ struct dtrace_probe {
     struct dtrace_ecb *ecbs; /* [a] in the order of enabling; changed under the control lock */
     const struct dtrace_provider *provider; /* [I] */
     const char *module, *function, *name;   /* [I] */
-    void *arg;                              /* [I] the provider's */
+    void *arg;                              /* [I] belongs to the provider */
     uint32_t id;                            /* [I] */
-    /* [a] threads that cached it skip the probe: its only ECB's predicate is false there; 0:
-     * none */
+    /* [a] threads that cached it skip the probe: the predicate of its only ECB is false for them;
+     * 0: none */
     uint32_t predicate_id;
     uint32_t enabled; /* [k] number of ECBs */
 };
@@ -31,15 +31,16 @@ enum {
     DTRACE_PROBE_ERROR = 3
 }; /* the first three probes, always present */
 
-/* CPUs with an error's address of their own: at least those of the board. */
+/* The most CPUs that have an ERROR address of their own: at least those of the board. */
 #ifndef DTRACE_CPUS_MOST
 #define DTRACE_CPUS_MOST 64 /* 8 bytes each; a small board sets its own number */
 #endif
 
 /* Chunks never move, so that probe context can read the table while it grows. */
 #ifndef DTRACE_PROBE_CHUNKS
-/* A pointer each. The most whose probes have ids of 16 bits, as providers keep them
- * (kernel/dtrace/fbt_slot.h, syscall.c); a small board without fbt sets fewer. */
+/* A chunk takes one pointer. The default is the most for which probes have ids of 16 bits, as
+ * providers store them (kernel/dtrace/fbt_slot.h, syscall.c); a small board without fbt sets
+ * fewer. */
 #define DTRACE_PROBE_CHUNKS 1023
 #endif
 #ifndef DTRACE_PROBE_CHUNK
@@ -67,9 +68,9 @@ int dtrace_probe_enable(struct dtrace_probe *, struct dtrace_ecb *);
 void dtrace_probe_disable(struct dtrace_probe *, struct dtrace_ecb *);
 /* Returns whether an enabling of the probe needs it to fire on this CPU. once: the probe fires on
  * one CPU for each consumer, the first one that the consumer traces (dtrace_probe_fire_once()), not
- * on all it traces. Control context. */
+ * on all that it traces. Control context. */
 bool dtrace_probe_wanted(const struct dtrace_probe *, unsigned cpu, bool once);
-/* Has the providers apply a batch of changes. */
+/* Makes the providers apply a batch of changes. */
 void dtrace_probes_settle(void);
 
 /* Returns whether the current thread has cached that this probe's only predicate is false. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lists all probes, for targets on the host. Boards answer by pieces (control_answer.c) and leave
+ * Lists all probes, for targets on the host. Boards answer in pieces (control_answer.c) and leave
  * this file out. Control context. Tested by test/trace/dtrace/fire.
  */
 #include "trace/dtrace/probe.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A consumer whose buffers lie in retained memory (-x retain): the data kept beside them there, so
- * that after a crash at any instruction a reader of the window (lib/retain/d*.c) knows which
- * records and which entries of aggregations are complete. Layout: abi/retain.h. Other consumers pay
- * nothing: a retaining consumer's clauses run like those that log (log.h), and its aggregations
- * have their own kinds.
+ * The data kept together with the buffers of a consumer in retained memory (-x retain), so that
+ * after a crash at any instruction a reader of the window (lib/retain/d*.c) knows which records and
+ * which entries of aggregations are complete. Layout: abi/retain.h. Other consumers have no extra
+ * cost: a retaining consumer's clauses run like those that log (log.h), and its aggregations have
+ * kinds of their own.
  *
  * Tested by test/trace/dtrace/fire/retain_test.c and, on the boards, by test/board/dretain.py.
  */
@@ -23,20 +23,21 @@ struct dtrace_kept_cpu {
 
 struct dtrace_kept {
     struct kymo_retain_d is;   /* [k] copy of the window's entry */
-    struct dtrace_block block; /* [I] this struct, and the data kept beside the buffers */
+    struct dtrace_block block; /* [I] this struct, and the data kept with the buffers */
     struct dtrace_block notes; /* [k] */
     struct dtrace_kept_cpu cpu[KYMO_RETAIN_CPUS];
 };
 
 /* ---- control context --------------------------------------------------------------- */
 
-/* Checks whether the consumer retains, and may now. Returns 0 or a refusal. */
+/* Checks whether the consumer retains, and whether it may now. Returns 0 or a refusal. */
 int dtrace_kept_begin(struct dtrace_consumer *, const struct dtrace_image *,
                       struct dtrace_refusal *);
-/* For a retaining consumer that has its memory: makes the data kept beside it and publishes it.
+/* Creates and publishes the data kept with the memory of a retaining consumer, which is allocated.
  * Returns 0 or a refusal. */
 int dtrace_kept_make(struct dtrace_consumer *, struct dtrace_refusal *);
-/* Withdraws an ended consumer from the window; its buffers are freed by their allocator. */
+/* Withdraws an ended consumer from the window; its buffers are freed by the code that allocated
+ * them. */
 void dtrace_kept_free(struct dtrace_consumer *);
 /* Keeps the notes that describe its records, as DTRACE_LOG_NOTES (log_event.h). Returns 0 or
  * -ENOSPC. */
@@ -44,7 +45,7 @@ int dtrace_kept_notes(struct dtrace_consumer *, const void *, uint32_t bytes);
 
 /* ---- probe context, own CPU -------------------------------------------------------- */
 
-/* Called after each probe firing: marks the records it made. */
+/* Called after each probe firing: marks the records that it wrote. */
 void dtrace_kept_records(struct dtrace_consumer *, struct dtrace_consumer_cpu *);
 /* dtrace_kept_update(): aggregate.h. */
 

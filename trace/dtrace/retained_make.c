@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes the data kept beside a consumer's buffers in retained memory: see retained.h. All in one
+ * Creates the data kept with a consumer's buffers in retained memory: see retained.h. It is in one
  * block: struct dtrace_kept, the sizes of its records and entries, and for each CPU the data
  * written in probe context. Control context.
  */

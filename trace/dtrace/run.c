@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The interpreter: a handler per opcode (handlers.def), each of which jumps to the next one's. All
- * opcodes without one here share a handler, which calls run_seldom.c. Instructions were validated
- * (validate.c) and pre-decoded (code.c): registers, labels and indices are in range, the last is
- * `ret`, and branches go forward, so execution terminates. Arithmetic is on 64-bit unsigned words.
+ * other opcodes share a handler, which calls run_seldom.c. Instructions were validated (validate.c)
+ * and pre-decoded (code.c): registers, labels and indices are in range, the last is `ret`, and
+ * branches go forward, so execution terminates. Arithmetic is on 64-bit unsigned words.
  *
  * Probe context. Tested by test/trace/dtrace/machine/run_test.c, and against a naive interpreter by
  * test/dtrace.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The interpreter's own opcodes, above the published ones, into which loading translates some
- * instructions so that they run fast; and what it calls for subroutines and variables. Shared by
- * decode.c, run.c, subr.c and variable.c.
+ * instructions so that they run fast; and the functions that it calls for subroutines and
+ * variables. Shared by decode.c, run.c, subr.c and variable.c.
  */
 #ifndef TRACE_DTRACE_RUN_H
 #define TRACE_DTRACE_RUN_H
@@ -10,7 +10,7 @@
 #include "trace/dtrace/machine.h"
 #include "trace/dtrace/port.h"
 
-/* name, meaning of the index */
+/* name, and the meaning of the index */
 #define DTRACE_RUN_OPS(OP) \
     OP(ldgs_arg)   /* ldgs of arg0-arg4: index of args[] */ \
     OP(ldgs_value) /* ldgs of a global: word of the area */ \
@@ -21,9 +21,9 @@
     OP(ldls_ref) \
     OP(stls_value) \
     OP(stls_ref) \
-    OP(ldgs_own) /* a built-in that tells of the process, in a consumer with denials (own.c) */ \
+    OP(ldgs_own) /* a built-in that reveals the process, in a restricted consumer (own.c) */ \
     OP(ldga_own) /* likewise */
-/* Those with a handler in handlers.def; all others are in handlers_seldom.def. */
+/* The opcodes with a handler in handlers.def; all others are in handlers_seldom.def. */
 #define DTRACE_RUN_OFTEN(OP) \
     OP(or) \
     OP(xor) OP(and) OP(sub) OP(add) OP(mov) OP(setx) OP(cmp) OP(tst) OP(scmp) OP(ba) OP(be) \
@@ -55,12 +55,12 @@ uint64_t dtrace_static_address(const struct dtrace_static *, const uint8_t *area
 void dtrace_static_store(struct dtrace_context *, const struct dtrace_static *, uint8_t *area,
                          uint64_t address);
 /* Return and set a thread-local or an associative element; its key is the pushed tuple. By value it
- * is 64 bits; by reference it is an address, and a store copies the bytes there. */
+ * is 64 bits; by reference it is an address, and a store copies the bytes from that address. */
 uint64_t dtrace_dynamic_value(struct dtrace_context *, const struct dtrace_dynamic *);
 void dtrace_dynamic_store(struct dtrace_context *, const struct dtrace_dynamic *, uint64_t value);
 
-/* Stores a variable of the thread. Clears the predicate cache: a predicate that was false may now
- * be true. */
+/* Stores a variable of the thread. Clears the predicate cache, because a predicate that was false
+ * may now be true. */
 static inline void dtrace_thread_store(struct dtrace_context *c, const struct dtrace_dynamic *v,
                                        uint64_t value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The interpreter's instructions that few programs have, or that cost much themselves
- * (handlers_seldom.def): compiled for size where that counts. What run.c says of instructions
- * holds. Probe context. Tested as run.c is.
+ * (handlers_seldom.def): compiled for size where that counts. See run.c for the properties of valid
+ * instructions. Probe context. Tested as run.c is.
  */
 #include "trace/dtrace/run.h"
 
@@ -93,7 +93,7 @@ static __attribute__((noinline)) uint64_t run_load(uint64_t value, const struct 
     }
 }
 
-/* A signed shift is that of the complement where the sign is set. */
+/* Computes a signed shift as that of the complement if the sign is set. */
 static uint64_t run_shift_right(const struct dtrace_insn *pc, uint64_t a, uint64_t n)
 {
     uint64_t sign = pc->op == DIF_OP_sra ? (uint64_t)((int64_t)a >> 63) : 0;

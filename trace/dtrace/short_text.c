@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See short_text.h. Tested by test/trace/dtrace/machine/reason_test.c and test/board's suite fbt.
- * */
+/* Decodes texts: see short_text.h. Tested by test/trace/dtrace/machine/reason_test.c and
+ * test/board's suite fbt. */
 #include "trace/dtrace/short_text.h"
 
 static unsigned text_bits(const uint8_t *texts, unsigned *bit, unsigned n)
@@ -22,7 +22,8 @@ static unsigned text_number(const uint8_t *texts, unsigned *bit, unsigned classe
     return before + text_bits(texts, bit, classes & 15);
 }
 
-/* Returns where the text continues. The depth of pairs within each other is limited. */
+/* Appends a code's characters. Returns the position where the text continues. The nesting of pairs
+ * is limited. */
 static char *text_add(char *text, const uint8_t *codes, unsigned code)
 {
     const uint8_t *pair = &codes[2 * (code - 1)];

@@ -67,7 +67,7 @@ struct dtrace_buffer *dtrace_speculation_buffer(struct dtrace_speculations *all,
     }
 }
 
-/* Each record that finds no room in the principal buffer is a drop there. Records get the current
+/* Each record that doesn't fit the principal buffer is counted as its drop. Records get the current
  * time, because data already taken from that buffer must not be newer (dtrace_snap.taken). */
 static void move_records(struct dtrace_buffer *from, struct dtrace_buffer *to,
                          const struct dtrace_shapes *shapes)
@@ -95,7 +95,7 @@ static void move_records(struct dtrace_buffer *from, struct dtrace_buffer *to,
     from->offset = 0;
 }
 
-/* Changes any state in use to `to`; false: the speculation is not in use. */
+/* Changes any state in use to `to`. Returns false if the speculation is not in use. */
 static bool speculate_finish(struct dtrace_speculation *s, uint32_t to)
 {
     uint32_t word = speculate_look(s);

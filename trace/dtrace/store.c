@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stores of a D program: allowed to the scratch that its clause has taken and its own variables'
- * data. Elsewhere a store faults. Probe context. Tested by test/trace/dtrace/machine/memory_test.c.
+ * Stores of a D program: allowed to the scratch that its clause has allocated and its own
+ * variables' data. Any other store faults. Probe context. Tested by
+ * test/trace/dtrace/machine/memory_test.c.
  */
 #include "trace/dtrace/machine.h"
 
 #include "trace/assert.h"
 
-/* Returns whether these bytes lie within one of the variables. Searches for the last one at or
+/* Returns whether these bytes are within one of the variables. Searches for the last one at or
  * before the offset, in at most 17 steps. */
 static bool static_holds(const struct dtrace_static *all, uint32_t n, size_t offset, size_t bytes)
 {

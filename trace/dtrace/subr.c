@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Subroutines by their numbers. Those specific to Solaris or FreeBSD have no meaning here and are
- * an illegal operation; so is a call with too few arguments. test/trace/dtrace/machine/subr_test.c
- * proves that the table agrees with opcodes.def.
+ * Subroutines by their numbers. Those specific to Solaris or FreeBSD have no meaning on Kymo and
+ * are an illegal operation; so is a call with too few arguments.
+ * test/trace/dtrace/machine/subr_test.c checks that the table agrees with opcodes.def.
  */
 #include "trace/dtrace/run.h"
 #include "trace/dtrace/subr.h"
 
-/* Control context, when a program is loaded. */
+/* Looked up in control context, when a program is loaded. */
 uint32_t dtrace_subr_find(uint32_t number)
 {
     uint32_t i = 0;

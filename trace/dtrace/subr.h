@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Subroutines: each finds its arguments in the context's keys, at least as many as its table entry
- * requires, and returns its result, which is ignored after a fault. The D language's description
- * specifies them. Probe context.
+ * requires, and returns its result, which is ignored after a fault. They are specified by the
+ * description of the D language. Probe context.
  */
 #ifndef TRACE_DTRACE_SUBR_H
 #define TRACE_DTRACE_SUBR_H
@@ -10,12 +10,12 @@
 #include "trace/assert.h"
 #include "trace/dtrace/text.h"
 
-enum { DTRACE_COPYOUT_MOST = 64 * 1024 }; /* bytes that copyout() and copyoutstr() copy at most */
+enum { DTRACE_COPYOUT_MOST = 64 * 1024 }; /* most bytes that copyout() and copyoutstr() copy */
 
-/* The available subroutines. A makefile takes subr_extra.c: all of them; or subr_none.c: a board
- * goes without json.c, strtoll.c, inet.c, subr_path.c, subr_search.c and destructive.c. */
+/* The available subroutines. A makefile chooses subr_extra.c: all of them; or subr_none.c: a board
+ * without json.c, strtoll.c, inet.c, subr_path.c, subr_search.c and destructive.c. */
 extern uint64_t (*const dtrace_subrs[])(struct dtrace_context *); /* up to NULL */
-/* Of each, in the same order: its number; the least number of its arguments. */
+/* For each, in the same order: its number; the least number of its arguments. */
 extern const uint8_t dtrace_subr_numbers[], dtrace_subr_least[];
 #define DTRACE_SUBRS_LEAST(ENTRY) \
     ENTRY(rand, 0, rand) \

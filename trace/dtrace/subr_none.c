@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For a board that is short of flash, or must not be modified: replaces subr_extra.c and the files
- * it needs, and destructive.c. Missing subroutines are an illegal operation. See subr.h.
+ * The table of subroutines for a board that is short of flash, or must not be modified: replaces
+ * subr_extra.c and the files it needs, and destructive.c. Missing subroutines are an illegal
+ * operation. See subr.h.
  */
 #include "trace/dtrace/fire.h"
 #include "trace/dtrace/subr.h"

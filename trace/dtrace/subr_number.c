@@ -7,7 +7,7 @@
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/speculate.h"
 
-enum { DIGITS_MAX = 64, PREFIX_MAX = 2 }; /* of base 2; of base 16 */
+enum { DIGITS_MAX = 64, PREFIX_MAX = 2 }; /* in base 2; in base 16 */
 
 /* The result is an int. */
 uint64_t dtrace_subr_rand(struct dtrace_context *c)
@@ -75,7 +75,7 @@ void dtrace_writer_number(struct dtrace_writer *w, uint32_t base, uint64_t value
     }
 }
 
-/* A sign in base 10, 0x in base 16, a leading 0 in base 8. */
+/* Writes a sign in base 10, 0x in base 16, a leading 0 in base 8. */
 uint64_t dtrace_subr_lltostr(struct dtrace_context *c)
 {
     const uint64_t asked = dtrace_arg_or(c, 1, 10);

@@ -9,7 +9,7 @@ struct path {
     int32_t base_first, base_last, directory_last;
 };
 
-/* Returns the first offset from i down that is (or isn't) a slash; -1: none. */
+/* Returns the first offset from i down that is (or isn't) a slash, or -1. */
 static int32_t back_to(struct path *p, int32_t i, bool slash)
 {
     while (i >= 0 && (dtrace_text_byte(&p->text, (size_t)i) == '/') != slash) {
@@ -74,7 +74,8 @@ uint64_t dtrace_subr_dirname(struct dtrace_context *c)
                                 : subr_path_part(&p, c, 0, p.directory_last);
 }
 
-/* A path being cleaned. pending: how much of "/.." was read and not yet decided. */
+/* A path being cleaned. pending: the number of characters of "/.." that were read and are not yet
+ * decided. */
 struct cleaner {
     uint8_t *to;
     size_t n;
@@ -121,7 +122,7 @@ uint64_t dtrace_subr_cleanpath(struct dtrace_context *c)
         return 0;
     }
     dtrace_text_open(&t, c, dtrace_arg(c, 0), false);
-    /* Five more bytes must always fit: what is pending, a byte, the NUL. */
+    /* Five more bytes must always fit: the pending ones, a byte, the NUL. */
     for (size_t i = 0; i <= length && k.n + 5 < size; i++) {
         clean_byte(&k, i < length ? dtrace_text_byte(&t, i) : 0);
     }

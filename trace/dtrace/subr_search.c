@@ -63,7 +63,7 @@ static bool subr_search_matches(struct search *s, size_t position)
     return true;
 }
 
-/* Returns the first position from `from` on; -1: none. */
+/* Returns the first position from `from` on, or -1. */
 static int64_t find_forward(struct search *s, size_t from)
 {
     for (size_t i = from; s->part_length <= s->length && i <= s->length - s->part_length; i++) {

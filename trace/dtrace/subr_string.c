@@ -21,7 +21,7 @@ static void put_part(struct dtrace_writer *w, uint64_t from, size_t n)
     }
 }
 
-/* A result longer than a string is not truncated here, but has no room. */
+/* A result longer than a string is not truncated, but has no room. */
 uint64_t dtrace_subr_strjoin(struct dtrace_context *c)
 {
     size_t first = dtrace_arg_length(c, 0), second = dtrace_arg_length(c, 1);
@@ -74,7 +74,7 @@ uint64_t dtrace_subr_substr(struct dtrace_context *c)
     return dtrace_writer_close(&w);
 }
 
-/* ASCII only: shifts the 26 letters from `low` on by 32. */
+/* Changes the case of ASCII letters only: shifts the 26 letters from `low` on by 32. */
 static uint64_t change_case(struct dtrace_context *c, uint8_t low)
 {
     size_t length = dtrace_arg_length(c, 0);
@@ -111,8 +111,9 @@ static bool subr_string_separates(struct dtrace_text *separators, size_t n, uint
     return i < n;
 }
 
-/* If its first argument is NULL, continues where it stopped, also in a later clause of the same
- * probe firing; but a string in an earlier clause's scratch is lost. Returns NULL at the end. */
+/* Implements strtok(): if its first argument is NULL, continues where it stopped, also in a later
+ * clause of the same probe firing; but a string in an earlier clause's scratch is lost. Returns
+ * NULL at the end. */
 uint64_t dtrace_subr_strtok(struct dtrace_context *c)
 {
     bool on = dtrace_arg(c, 0) == 0, lost = c->strtok_epid && c->strtok_epid != c->ecb->epid;

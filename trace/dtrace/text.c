@@ -7,7 +7,7 @@
 
 #include "trace/assert.h"
 
-/* For callers that don't inline it. */
+/* External definitions, for callers that don't inline them. */
 extern inline uint8_t dtrace_text_byte(struct dtrace_text *, size_t);
 extern inline void dtrace_writer_put(struct dtrace_writer *, uint8_t);
 
@@ -26,7 +26,7 @@ static bool fetch_region(struct dtrace_text *t, const struct dtrace_region *r, u
     return true;
 }
 
-/* Copies other memory, a few bytes at a time. dtrace_load_block() may fault behind the requested
+/* Copies other memory, a few bytes at a time. dtrace_load_block() may fault after the requested
  * byte: that fault is cleared, because the byte itself was read. */
 uint8_t dtrace_text_fetch(struct dtrace_text *t, size_t i)
 {
@@ -123,7 +123,7 @@ size_t dtrace_load_string(struct dtrace_context *c, char *to, uint64_t address, 
     return n;
 }
 
-/* The amount of scratch taken is known when the string ends. */
+/* The amount of scratch used is known when the string ends. */
 void dtrace_writer_open(struct dtrace_writer *w, struct dtrace_context *c, size_t limit)
 {
     size_t start = (c->scratch_used + 7) & ~(size_t)7;

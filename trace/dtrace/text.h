@@ -13,7 +13,7 @@ enum { DTRACE_TEXT_CHUNK = 16 }; /* never crosses a page */
 struct dtrace_text {
     struct dtrace_context *context;
     uint64_t address;  /* of byte 0 */
-    const uint8_t *at; /* `size` bytes from number `first` on are buffered here */
+    const uint8_t *at; /* `size` bytes from number `first` on are buffered at this address */
     size_t first, size;
     bool user;
     uint8_t chunk[DTRACE_TEXT_CHUNK];
@@ -36,12 +36,13 @@ inline uint8_t dtrace_text_byte(struct dtrace_text *t, size_t i)
     return i - t->first < t->size ? t->at[i - t->first] : dtrace_text_fetch(t, i);
 }
 
-/* Returns the bytes before the NUL, at most `limit`; after a fault, those before the fault. */
+/* Returns the number of bytes before the NUL, at most `limit`; after a fault, of those before the
+ * fault. */
 size_t dtrace_text_length(struct dtrace_context *, uint64_t address, size_t limit);
-/* Returns a value below, at or above 0. NULL is an empty string. */
+/* Returns a value below, equal to or above 0. NULL counts as an empty string. */
 int dtrace_text_compare(struct dtrace_context *, uint64_t a, uint64_t b, size_t limit);
 
-/* A string that grows in scratch, cut to `limit` bytes. */
+/* A string that grows in scratch, truncated to `limit` bytes. */
 struct dtrace_writer {
     struct dtrace_context *context;
     uint8_t *at;
@@ -58,9 +59,9 @@ inline void dtrace_writer_put(struct dtrace_writer *w, uint8_t byte)
         w->length++;
     }
 }
-/* Digits above 9 are small letters. subr_number.c */
+/* Appends a number; digits above 9 are lower-case letters. (subr_number.c) */
 void dtrace_writer_number(struct dtrace_writer *, uint32_t base, uint64_t value);
-/* Ends the string; returns its address, or 0 and faults if scratch has no room. */
+/* Ends the string. Returns its address, or 0 after a fault if scratch has no room. */
 uint64_t dtrace_writer_close(struct dtrace_writer *);
 
 #endif

@@ -11,7 +11,8 @@
 
 struct dtrace_thread {
     uint32_t predicate_cache; /* [c] a predicate that is false for this thread; 0: none */
-    uint32_t scalar;      /* [c] the thread-local variable found last: dtrace_dynamic.unique; 0 */
+    /* [c] the thread-local variable found most recently: dtrace_dynamic.unique; 0: none */
+    uint32_t scalar;
     uint8_t *scalar_data; /* [c] its data */
 };
 

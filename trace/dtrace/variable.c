@@ -39,8 +39,8 @@ void dtrace_static_store(struct dtrace_context *c, const struct dtrace_static *v
 
 /* ---- thread-locals and associative arrays ------------------------------------------ */
 
-/* Returns the variable's data like dtrace_dynvar(). The thread remembers the last of its own
- * scalars that was found; only the thread itself removes it. */
+/* Returns the variable's data like dtrace_dynvar(). The thread caches its most recently found
+ * scalar; only the thread itself removes it. */
 static DTRACE_HOT uint8_t *variable_data(struct dtrace_context *c, const struct dtrace_dynamic *v,
                                          enum dtrace_dynvar_how how)
 {

@@ -30,7 +30,7 @@ static void profile_disable(uint32_t probe, void *arg)
     target->stop(arg);
 }
 
-/* Runs only on the CPUs that a consumer needs: `-x cpu=N` makes a tick come on CPU N. */
+/* Runs only on the CPUs that a consumer needs: with `-x cpu=N` a tick fires on CPU N. */
 static int profile_changed(uint32_t probe, void *arg)
 {
     struct dtrace_profile *p = arg;
@@ -77,7 +77,7 @@ static const struct dtrace_provider_ops profile_ops = {
 };
 static const struct dtrace_provider provider = {"profile", &profile_ops};
 
-/* Returns the text after the prefix; NULL: the text doesn't begin with it. */
+/* Returns the text after the prefix, or NULL if the text doesn't begin with it. */
 static const char *profile_behind(const char *text, const char *prefix)
 {
     while (*prefix && *text == *prefix) {
@@ -87,7 +87,7 @@ static const char *profile_behind(const char *text, const char *prefix)
     return *prefix ? NULL : text;
 }
 
-/* "10ms" is 10000000 ns. Returns 0 if it is not a rate. */
+/* Returns the interval in ns: of "10ms" 10000000. Returns 0 if it is not a rate. */
 static uint64_t interval_of(const char *text)
 {
     uint64_t n = 0, ns = 0;
@@ -144,7 +144,7 @@ static void profile_provide(const char *module, const char *function, const char
 
 void dtrace_profile_register(const struct dtrace_profile_target *of)
 {
-    /* one behind the other */
+    /* one after the other */
     static const char usual[] = "profile-97\0profile-199\0profile-499\0profile-997\0profile-1999\0"
                                 "profile-4001\0profile-4999\0"
                                 "tick-1\0tick-10\0tick-100\0tick-500\0tick-1000\0tick-5000\0";

@@ -18,7 +18,7 @@ enum {
 };
 
 struct dtrace_profile {
-    struct dtrace_profile *next; /* [k] all of them */
+    struct dtrace_profile *next; /* [k] in the list of all */
     uint64_t interval;           /* [I] ns */
     uint32_t probe;              /* [I] */
     /* [I] fires on one CPU for each consumer, the first that it traces */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See rate.h. Tested by test/trace/dtrace/fire/profile_test.c.
+ * Parses intervals: see rate.h. Tested by test/trace/dtrace/fire/profile_test.c.
  */
 #include "trace/dtrace/provider/rate.h"
 

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the interval in ns of n such units, or of a rate n (0 for none). Returns false if there
- * is no such unit, or the interval is too long. */
+/* Returns the interval in ns of n such units, or of a rate n (0: none). Returns false if there is
+ * no such unit, or the interval is too long. */
 bool dtrace_rate_interval(uint64_t n, const char *unit, uint64_t *ns);
 
 #endif

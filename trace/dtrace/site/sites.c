@@ -31,14 +31,14 @@ struct states {
     uint32_t to, from;
 };
 
-/* Places in the lists that stand before the entries (host/gen/gen_d_sites.c). */
+/* Indices into the lists before the entries (host/gen/gen_d_sites.c). */
 struct entry {
     uint16_t name : 11;    /* in site_texts[] */
     uint16_t states : 5;   /* in state_pairs[]; ANY_STATE */
     uint16_t function : 7; /* in site_texts[] */
     uint16_t words : 5;    /* in word_lists[]; IDENTITY */
     uint16_t provider : 4;
-    uint8_t types; /* in type_lists[]: of args[], numbers from 1 in type_texts[], to a 0 */
+    uint8_t types; /* in type_lists[]: of args[], numbers from 1 in type_texts[], up to a 0 */
     uint8_t site;
 };
 enum { IDENTITY = 0, ANY_STATE = 0 };
@@ -59,7 +59,8 @@ static struct listener listeners[ENTRIES];              /* [k] */
 static struct listener *volatile heads[TRACE_EV_COUNT]; /* [a] */
 static const uint32_t nobody;
 const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {
-    [0 ... TRACE_EV_COUNT - 1] = &nobody}; /* [a] predicate_id of the only probe there; else 0 */
+    /* [a] predicate_id of the site's only probe; otherwise 0 */
+    [0 ... TRACE_EV_COUNT - 1] = &nobody};
 
 static inline const struct entry *entry_of(const struct listener *l)
 {
@@ -133,7 +134,7 @@ static COLD const char *sites_argument_type(uint32_t probe, void *arg, unsigned 
     return *type ? &site_texts[type_texts[*type - 1]] : NULL;
 }
 
-/* Beyond the fifth only sdt has some: they are the site's. */
+/* Only sdt has arguments beyond the fifth: they are the site's. */
 static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
 {
     const uint64_t *words = trace_port_cpu()->fired;
@@ -149,11 +150,11 @@ static void set_skip(unsigned site)
 }
 
 /*
- * Some probes fire in the cold part of another site, which must be on for them: a switch of threads
- * in that of their states, a received message in that of the call's return. The provider syscall
- * needs the latter too; so requests are counted.
+ * Some probes fire in the cold part of another site, which must be on for them: those of a switch
+ * of threads in that of their states, those of a received message in that of the call's return. The
+ * provider syscall needs the latter, too; so requests are counted.
  */
-static uint16_t wanted[TRACE_EV_COUNT]; /* [k] listeners, and sites that need it */
+static uint16_t wanted[TRACE_EV_COUNT]; /* [k] number of listeners, and of sites that need it */
 
 COLD void dtrace_site_want(unsigned site, bool on)
 {
@@ -167,7 +168,7 @@ COLD void dtrace_site_want(unsigned site, bool on)
 }
 
 /* Keeps the table's order, so that a probe firing at a listener that is removed and inserted again
- * continues with the same ones. */
+ * continues correctly. */
 static COLD int sites_enable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
@@ -218,7 +219,7 @@ static COLD void listener_make(struct listener *l, const struct entry *entry,
                                                 &site_texts[entry->name], l));
 }
 
-/* The log's events are sdt's probes. */
+/* The events of the log are sdt's probes. */
 bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsigned *number)
 {
     const struct listener *l = probe->arg;

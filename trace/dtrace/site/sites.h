@@ -13,8 +13,8 @@ struct dtrace_probe;
 
 /* Registers the providers and their probes. Boot. */
 void dtrace_sites_init(void);
-/* A provider starts or stops listening on a trace site; each `true` needs a matching `false`. Lock
- * held. */
+/* Starts or stops a provider's listening on a trace site; each `true` needs a matching `false`.
+ * Lock held. */
 void dtrace_site_want(unsigned site, bool on);
 /* Returns whether events of the log belong to this probe: their site (TRACE_EV_*), and for a thread
  * state the state. Control context. */
