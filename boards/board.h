@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Shared by boards and their kernel-side drivers: linker symbols, register access, and the drivers'
- * interfaces. The kernel sees none of this: a board implements what kernel/arch/ marks "[board]".
+ * interfaces. The kernel doesn't use this header: a board implements the functions that
+ * kernel/arch/ marks "[board]".
  *
- * Drivers here have no state beyond constants of the board; all may be called from any context.
+ * These drivers have no state beyond constants of the board; all may be called from any context.
  */
 #ifndef BOARDS_BOARD_H
 #define BOARDS_BOARD_H
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ldscripts/kernel.ld */
+/* Defined by ldscripts/kernel.ld. */
 extern char __kernel_start[], __kernel_end[];
 
 static inline uint32_t mmio_read(uintptr_t address)
@@ -31,7 +32,7 @@ static inline bool ranges_overlap(uintptr_t a, size_t alen, uintptr_t b, size_t 
     return a + alen < a || b + blen < b || (a < b + blen && b < a + alen);
 }
 
-/* Returns whether [a, a + alen) is entirely inside [b, b + blen). Never if it wraps or is empty. */
+/* Returns whether [a, a + alen) is entirely inside [b, b + blen). False if it wraps or is empty. */
 static inline bool range_inside(uintptr_t a, size_t alen, uintptr_t b, size_t blen)
 {
     return alen != 0 && alen <= blen && a >= b && a - b <= blen - alen;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See acpi.h. Nothing of what the firmware says is trusted: each table has bounds and a checksum,
- * and an entry that reaches out of its table ends the table.
+ * Reads ACPI's tables: see acpi.h. The firmware's data is not trusted: each table has bounds and a
+ * checksum, and an entry that reaches out of its table ends the table.
  */
 #include "boards/drivers/acpi.h"
 
@@ -56,7 +56,7 @@ struct local_x2apic {
 } __attribute__((packed));
 enum { ENTRY_LOCAL_APIC = 0, ENTRY_LOCAL_X2APIC = 9 };
 #define CPU_ENABLED 1u
-#define APIC_EVERY 0xff /* no CPU's own */
+#define APIC_EVERY 0xff /* not for a single CPU */
 #define X2APIC_EVERY UINT32_MAX
 
 static bool sums_to_0(const void *at, size_t bytes)
@@ -80,7 +80,8 @@ static const struct pointer *pointer_at(uintptr_t address)
                : NULL;
 }
 
-/* A BIOS leaves it on 16 bytes, in the first KB of its data area or below 1 MB. */
+/* Finds the pointer structure, which a BIOS aligns to 16 bytes, in the first KB of its data area or
+ * below 1 MB. */
 static const struct pointer *pointer_find(uintptr_t (*map)(uintptr_t pa, size_t len))
 {
     const uintptr_t low = map(0, 0x100000);
@@ -114,7 +115,7 @@ static const struct table *table_at(uint64_t pa, uintptr_t (*map)(uintptr_t pa, 
     return t && sums_to_0(t, t->length) ? t : NULL;
 }
 
-/* Returns the first table with this signature that the pointer structure leads to. */
+/* Returns the first table with this signature that the pointer structure refers to. */
 static const struct table *table_find(const struct pointer *p, const char *signature,
                                       uintptr_t (*map)(uintptr_t pa, size_t len))
 {
@@ -133,7 +134,7 @@ static const struct table *table_find(const struct pointer *p, const char *signa
     return NULL;
 }
 
-/* A faulty firmware may say a CPU twice. */
+/* A faulty firmware may list a CPU twice. */
 static bool cpu_known(const struct acpi_facts *facts, uint32_t apic)
 {
     for (unsigned i = 0; i < facts->cpus && i < ACPI_MAX_CPUS; i++) {
@@ -155,7 +156,7 @@ static void cpu_add(struct acpi_facts *out, uint32_t apic, uint32_t flags)
     out->cpus++;
 }
 
-/* CPUs with identifiers from 255 on, or all of them, stand in entries of their own kind. */
+/* CPUs with identifiers from 255 on, or all of them, have entries of their own kind. */
 static void madt_read(const struct table *madt, struct acpi_facts *out)
 {
     const struct entry *e;
@@ -176,7 +177,7 @@ static void madt_read(const struct table *madt, struct acpi_facts *out)
     }
 }
 
-/* That of the first segment, from bus 0 on. */
+/* Reads the address for the first segment, from bus 0 on. */
 static void mcfg_read(const struct table *mcfg, struct acpi_facts *out)
 {
     const struct config_space *space;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The interrupt controllers of a BCM2836 or BCM2837: see bcm2836.h. Proved by raspi3's boots. */
+/* The interrupt controllers of a BCM2836 or BCM2837: see bcm2836.h. Tested by raspi3's boots. */
 #include "boards/board.h"
 #include "boards/drivers/bcm2836.h"
 
-/* The CPUs' block: registers by CPU, a word each. */
+/* The CPUs' block: registers by CPU, one word each. */
 #define GPU_ROUTING 0x0c
 #define TIMER_CONTROL 0x40
 #define MAILBOX_CONTROL 0x50
@@ -26,7 +26,7 @@
 #define FIQ_CONTROL 0x20c
 #define ENABLE_1 0x210 /* then ENABLE_2, ENABLE_BASIC */
 #define DISABLE_1 0x21c
-#define BASIC_LINES 0xffu /* above are summaries of the others */
+#define BASIC_LINES 0xffu /* the bits above are summaries of the others */
 
 static uintptr_t local, peripherals; /* [I] */
 
@@ -76,7 +76,7 @@ uint32_t bcm_take(unsigned n)
     for (unsigned mailbox = 0; mailbox < 2; mailbox++) {
         if (sources & SOURCE_MAILBOX(mailbox)) {
             mmio_write(local + MAILBOX_CLEAR + 16 * n + 4 * mailbox, 0xffffffff);
-            /* It is cleared before what its sender stored is read. */
+            /* Cleared before the data that its sender stored is read. */
             __asm__ volatile("dsb sy" ::: "memory");
             return BCM_MAILBOX(mailbox);
         }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The interrupt controllers of a BCM2836 or BCM2837 (Raspberry Pi 2 and 3): the CPUs' own (QA7),
- * and behind it that of the peripherals ("ARM control logic" of the BCM2835), which serves one CPU.
+ * and, connected to it, that of the peripherals ("ARM control logic" of the BCM2835), which serves
+ * one CPU.
  *
- * Nothing is acknowledged at either: a line is pending as long as its device asserts it, or until
- * its mailbox is cleared. All have one priority. Numbers: 0 to 63 are those of the peripherals, 64
- * to 71 the basic ones, and BCM_LOCAL + n the CPUs' own source n.
+ * Interrupts are acknowledged at neither: a line is pending as long as its device asserts it, or
+ * until its mailbox is cleared. All have one priority. Numbers: 0 to 63 are those of the
+ * peripherals, 64 to 71 the basic ones, and BCM_LOCAL + n the CPUs' own source n.
  */
 #ifndef BOARDS_DRIVERS_BCM2836_H
 #define BOARDS_DRIVERS_BCM2836_H
@@ -20,17 +21,17 @@
 #define BCM_VIRTUAL_TIMER (BCM_LOCAL + 3)
 #define BCM_MAILBOX(n) (BCM_LOCAL + 4 + (n)) /* n: 0 or 1 */
 
-/* Addresses of the two mapped register blocks: the CPUs', the peripherals'. Once, by CPU 0: masks
- * all lines of the peripherals and sends them to CPU 0. */
+/* Initializes the controllers once, on CPU 0: masks all lines of the peripherals and routes them to
+ * CPU 0. local, peripherals: addresses of the two mapped register blocks. */
 void bcm_irq_init(uintptr_t local, uintptr_t peripherals);
-/* Opens this CPU's timers and mailboxes. Each CPU n. */
+/* Enables this CPU's timers and mailboxes. Called on each CPU n. */
 void bcm_cpu_init(unsigned n);
 /* Returns the number of this CPU's next pending interrupt, or BCM_NONE; clears a mailbox. */
 uint32_t bcm_take(unsigned n);
 /* Returns whether this CPU's physical timer has signalled its FIQ. Any context. */
 bool bcm_fiq_pending(unsigned n);
-/* Lines below BCM_LOCAL; any context. A CPU that sees the line masked, or unmasked, has seen what
- * this one stored before, and this one sees afterwards what was stored before that. */
+/* For lines below BCM_LOCAL; any context. Ordered like a full barrier: a CPU that sees the line
+ * masked, or unmasked, sees what this one stored before, and vice versa afterwards. */
 void bcm_mask(unsigned irq);
 void bcm_unmask(unsigned irq);
 /* Raises mailbox 0 or 1 of a set of CPUs. Any context. */

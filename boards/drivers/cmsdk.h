@@ -11,7 +11,7 @@
 
 /* divisor: clock / baud rate, at least 16. */
 void cmsdk_uart_init(uintptr_t base, uint32_t divisor);
-/* Its transmit buffer has room. */
+/* Returns whether its transmit buffer has room. */
 bool cmsdk_uart_ready(uintptr_t base);
 /* Waits while the transmit buffer is full. */
 void cmsdk_uart_putc(uintptr_t base, char c);

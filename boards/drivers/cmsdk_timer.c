@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The CMSDK APB timer as a free-running 32-bit down counter: the trace clock of Cortex-M boards
- * that have it. It is read in place (TRACE_CLOCK_REG of board.mk); this only starts it, once, at
+ * that have it. It is read directly (TRACE_CLOCK_REG of board.mk); this only starts it, once, at
  * boot.
  */
 #include "boards/drivers/cmsdk.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The CMSDK APB UART as the kernel's polled console. A console process may own the same UART's
- * interrupts: the kernel touches only DATA and STATE after set-up. Tested by every boot on mps2.
+ * interrupts: the kernel accesses only DATA and STATE after set-up. Tested by every boot on mps2.
  */
 #include "boards/drivers/cmsdk.h"
 #include "boards/board.h"

@@ -5,7 +5,7 @@
  * closed again after each access, so that a wild store does not disable it. Any context.
  *
  * QEMU keeps it counting while it is off, resets at once if it is switched on again after two
- * timeouts, and stops only at 0 (saying "Timer with delta zero, disabling").
+ * timeouts, and stops only at 0 (with the message "Timer with delta zero, disabling").
  */
 #include "boards/board.h"
 #include "boards/drivers/cmsdk.h"

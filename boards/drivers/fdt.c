@@ -16,7 +16,7 @@ struct reader {
     unsigned depth;                    /* 1: in the root node */
     uint8_t address_cells, size_cells; /* of the root's children */
     uint8_t cpu_cells;                 /* of /cpus' children */
-    bool in_cpus, in_memory, in_cpu;   /* the node that is open at depth 2, 2, 3 */
+    bool in_cpus, in_memory, in_cpu;   /* the node open at depth 2, 2, 3 is one of these */
     struct fdt_facts *facts;
 };
 
@@ -49,7 +49,7 @@ static bool is_name(const char *p, uint32_t room, const char *name)
     return i < room && (p[i] == '\0' || p[i] == '@');
 }
 
-/* Returns the bytes of the string at p with its NUL; 0 if it does not end within room. */
+/* Returns the length of the string at p with its NUL, or 0 if it does not end within room. */
 static uint32_t string_bytes(const uint8_t *p, uint32_t room)
 {
     for (uint32_t i = 0; i < room; i++) {
@@ -145,7 +145,7 @@ static bool node_end(struct reader *r)
     return true;
 }
 
-/* Reads one token; false: the tree is damaged. */
+/* Reads one token. Returns false if the tree is damaged. */
 static bool fdt_token(struct reader *r, bool *done)
 {
     uint32_t kind = fdt_be32(r->structure + r->at);

@@ -19,8 +19,8 @@ struct fdt_facts {
     uint64_t cpu_reg[FDT_MAX_CPUS];
 };
 
-/* Returns false if there is no valid tree at `blob`: then facts are zero. limit: bytes that are
- * mapped. */
+/* Returns false, with zeroed facts, if there is no valid tree at `blob`. limit: number of bytes
+ * that are mapped. */
 bool fdt_read(const void *blob, size_t limit, struct fdt_facts *facts);
 
 #endif

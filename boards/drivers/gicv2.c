@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arm GIC v2: see gicv2.h. Set-up before interrupts; the rest any context. */
+/* Arm GIC v2: see gicv2.h. Set-up runs before interrupts are enabled; the rest in any context. */
 #include "boards/board.h"
 #include "boards/drivers/gicv2.h"
 
@@ -14,12 +14,12 @@
 #define GICC_PMR 0x04
 #define GICC_BPR 0x08
 
-#define PRIORITY 0xa0a0a0a0u /* of four lines */
+#define PRIORITY 0xa0a0a0a0u /* for four lines */
 #define PRIORITY_FIQ 0x40u
 #define CTLR_GROUP0 1u
 #define CTLR_GROUP1 2u
 #define GICC_CTLR_ACKCTL 4u /* GICC_IAR takes interrupts of both groups */
-#define GICC_CTLR_FIQEN 8u  /* those of group 0 are FIQs */
+#define GICC_CTLR_FIQEN 8u  /* interrupts of group 0 are FIQs */
 #define FIRST_SPI 32
 
 uintptr_t gic_dist_base, gic_cpu_base;
@@ -74,7 +74,7 @@ static void priority_raise(unsigned irq)
 }
 
 /* Earlier code, or a reset that keeps them, may have left interrupts active: an active interrupt
- * holds back all that are not of higher priority. */
+ * blocks all that are not of higher priority. */
 static void forget_active(void)
 {
     for (unsigned i = 0; i < 16; i += 4) {

@@ -10,7 +10,7 @@
 #include "boards/board.h"
 
 #define GIC_MAX_CPUS 8
-#define GIC_SPECIAL 1020 /* numbers from here on stand for "none" */
+#define GIC_SPECIAL 1020 /* numbers from here on mean "none" */
 
 #define GICD_ISENABLER 0x100
 #define GICD_ICENABLER 0x180
@@ -29,18 +29,18 @@ extern uintptr_t gic_dist_base, gic_cpu_base; /* [I] */
 
 /* Returns whether this is a GICv2; for others no further function may be called. */
 bool gic_is_v2(uintptr_t dist);
-/* dist, cpu: addresses of the two mapped register blocks. Once, by CPU 0. Returns the number of
- * lines. */
+/* Initializes the controller once, on CPU 0. dist, cpu: addresses of the two mapped register
+ * blocks. Returns the number of lines. */
 unsigned gic_init(uintptr_t dist, uintptr_t cpu);
-/* Initialises, on each CPU n, its private lines, of which `enabled` is a mask, and its interface.
- * fiqs: the lines signalled as FIQs. Returns false if this GIC has no groups, or denies access to
- * them; these lines are off then. */
+/* Initializes, on each CPU n, its private lines, of which the mask `enabled` is enabled, and its
+ * interface. fiqs: the lines signalled as FIQs. Returns false if this GIC has no groups, or denies
+ * access to them; the fiqs are then disabled. */
 bool gic_cpu_init(unsigned n, uint32_t enabled, uint32_t fiqs);
 /* Returns whether a private line of this CPU is pending, or active and pending. */
 bool gic_private_pending(unsigned irq);
 
-/* A line that gic_init() counted; any context. A CPU that sees the line masked, or unmasked, has
- * seen what this one stored before, and this one sees afterwards what was stored before that. */
+/* For a line that gic_init() counted; any context. Ordered like a full barrier: a CPU that sees the
+ * line masked, or unmasked, sees what this one stored before, and vice versa afterwards. */
 static inline void gic_mask(unsigned irq)
 {
     __asm__ volatile("dsb ish" ::: "memory");
@@ -67,7 +67,7 @@ static inline unsigned gic_number(uint32_t token)
     return token & 0x3ff;
 }
 
-/* Like gic_take(), in FIQ, only if the next one is one of these private lines. */
+/* Like gic_take(), in an FIQ, only if the next interrupt is one of these private lines. */
 static inline bool gic_take_these(uint32_t lines, uint32_t *token)
 {
     unsigned irq = gic_number(mmio_read(gic_cpu_base + GICC_HPPIR));
@@ -84,7 +84,7 @@ static inline void gic_end(uint32_t token)
     mmio_write(gic_cpu_base + GICC_EOIR, token);
 }
 
-/* Returns whether this CPU has taken one that it has not ended. */
+/* Returns whether this CPU has taken an interrupt that it has not ended. */
 static inline bool gic_taken(void)
 {
     return (mmio_read(gic_cpu_base + GICC_RPR) & GICC_RPR_IDLE) != GICC_RPR_IDLE;
@@ -92,7 +92,7 @@ static inline bool gic_taken(void)
 
 /* Raises a software interrupt on a set of CPUs that have passed gic_cpu_init(). */
 void gic_send(uint32_t cpus, unsigned sgi);
-/* Like gic_send(), on this CPU. Any context, FIQ too. */
+/* Like gic_send(), on this CPU. Any context, also in an FIQ. */
 static inline void gic_send_self(unsigned sgi)
 {
     mmio_write(gic_dist_base + GICD_SGIR, GICD_SGIR_SELF | sgi);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts of boards with a GIC v2: see gicv2_a64.h; contexts are those of the contracts in
- * kernel/arch/. Proved by every boot of such a board.
+ * Interrupts of boards with a GIC v2: see gicv2_a64.h; contexts as in kernel/arch/. Tested by every
+ * boot of such a board.
  */
 #include "boards/drivers/gicv2_a64.h"
 #include "boards/drivers/gicv2.h"
@@ -13,7 +13,7 @@
 #define FIQS (1u << GIC_IRQ_SAMPLE | 1u << GIC_IRQ_COUNT)
 
 static unsigned external_lines; /* [I] */
-static bool samples;            /* [I] all CPUs' the same */
+static bool samples;            /* [I] the same on all CPUs */
 
 void gic_board_init(uintptr_t dist, uintptr_t cpu)
 {
@@ -100,7 +100,7 @@ unsigned arch_irq_count(void)
     return external_lines + GIC_FIRST_EXTERNAL;
 }
 
-/* Private lines, including the timer's and the IPI's, are the kernel's. */
+/* Private lines, including the timer's and the IPI's, belong to the kernel. */
 static inline bool board_external(unsigned irq)
 {
     return irq - GIC_FIRST_EXTERNAL < external_lines;

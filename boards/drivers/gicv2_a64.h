@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everything that the AArch64 port and kernel/arch/irq.h ask of a board about interrupts, for a GIC
- * v2 with the architecture's private lines: a board that names this file in its BOARD_DRIVERS has
- * left a64_board_irq_init(), which calls gic_board_init(), and arch_irq_name().
+ * Implements all functions about interrupts that the AArch64 port and kernel/arch/irq.h require of
+ * a board, for a GIC v2 with the architecture's private lines. A board that names this file in its
+ * BOARD_DRIVERS supplies only a64_board_irq_init(), which calls gic_board_init(), and
+ * arch_irq_name().
  */
 #ifndef BOARDS_DRIVERS_GICV2_A64_H
 #define BOARDS_DRIVERS_GICV2_A64_H
@@ -16,7 +17,8 @@
 #define GIC_IRQ_SAMPLE 30 /* the physical timer's */
 #define GIC_FIRST_EXTERNAL 32
 
-/* dist, cpu: addresses of the two mapped register blocks. Once, by CPU 0, before interrupts. */
+/* Initializes the GIC once, on CPU 0, before interrupts. dist, cpu: addresses of the two mapped
+ * register blocks. */
 void gic_board_init(uintptr_t dist, uintptr_t cpu);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See ioapic.h. ISA's lines are level-triggered, too: an edge that comes while a line is masked
- * would be lost, and the UART's line stays up until it is served.
+ * An I/O APIC: see ioapic.h. ISA's lines are level-triggered, too: an edge while a line is masked
+ * would be lost, and the UART's line stays asserted until it is served.
  */
 #include "boards/drivers/ioapic.h"
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An I/O APIC: which vector its lines send, and their masks. Interrupts of this CPU masked. */
+/* An I/O APIC: the vectors of its lines, and their masks. Interrupts of this CPU masked. */
 #ifndef BOARDS_DRIVERS_IOAPIC_H
 #define BOARDS_DRIVERS_IOAPIC_H
 
 #include <stdint.h>
 
-/* All lines level-triggered and masked; those from `first_low` on are active low, as PCI's are.
+/* Makes all lines level-triggered and masked; those from `first_low` on are active low, like PCI's.
  * Returns the number of lines. */
 unsigned ioapic_init(uintptr_t base, unsigned first_low);
 void ioapic_mask(unsigned line);
 void ioapic_unmask(unsigned line);
-/* An edge of this line is an NMI at the CPU that calls this; no one else may mask it. */
+/* Makes an edge of this line an NMI at the CPU that calls this; the line must not be masked
+ * afterwards. */
 void ioapic_nmi(unsigned line);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See msi.h. */
+/* Interrupt lines that are messages: see msi.h. */
 #include "boards/drivers/msi.h"
 
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See multiboot2.h. */
+/* Reads Multiboot2's information: see multiboot2.h. */
 #include "boards/drivers/multiboot2.h"
 
 #include <stdbool.h>
 
-#define HEAD 8 /* of the information, and of a tag */
+#define HEAD 8 /* bytes of the information's header, and of a tag's */
 enum {
     TAG_END = 0,
     TAG_MODULE = 3,
@@ -42,8 +42,8 @@ static bool map_sound(const uint8_t *tag, uint32_t size)
            head->entry_size % 8 == 0;
 }
 
-/* Loaders may list one piece of RAM as several, in any order: those that touch are joined until
- * nothing more does. */
+/* Finds the RAM that contains `inside`. Loaders may list one piece of RAM as several, in any order:
+ * adjacent ones are joined until no more are found. */
 static struct multiboot2_range ram_around(const uint8_t *tag, uint32_t size, uint64_t inside)
 {
     const struct memory_tag *head = (const void *)tag;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See pci.h. The buses behind bridges are visited once each, as the firmware has numbered them,
- * whatever the bridges say. A function of which one range is refused is left out as a whole: it may
- * not even answer at its other ranges.
+ * PCI: see pci.h. The buses behind bridges are visited once each, as the firmware has numbered
+ * them, regardless of the bridges' own numbers. A function with one refused range is left out
+ * entirely: it may not even respond at its other ranges.
  */
 #include "boards/drivers/pci.h"
 
@@ -17,14 +17,14 @@ enum {
     BAR = 0x10,
     BUSES = 0x18,
     CAPABILITIES = 0x34,
-    DEVICES = 0x40, /* capabilities lie from here on */
+    DEVICES = 0x40, /* capabilities are stored from here on */
 };
 #define ID_NONE 0xffffu
 #define COMMAND_IO 1u
 #define COMMAND_MEMORY 2u
 #define COMMAND_MASTER 4u
 #define COMMAND_NO_PIN 0x400u
-#define STATUS_CAPABILITIES 0x100000u /* in the word of the command */
+#define STATUS_CAPABILITIES 0x100000u /* in the word of the command register */
 #define HEADER_MULTI 0x80u
 enum { HEADER_DEVICE = 0, HEADER_BRIDGE = 1 };
 enum { CLASS_BRIDGE = 6, CLASS_SYSTEM = 8 };
@@ -72,8 +72,9 @@ static bool pci_overlaps(const struct kymo_pci_function *f, uint64_t start, uint
     return false;
 }
 
-/* Is it a range as a device has one, that no other function has, and that a process may have? A
- * power of two that begins below PHYSICAL_END at a multiple of its length ends there, too. */
+/* Returns whether the range is a possible range of a device, belongs to no other function, and may
+ * belong to a process. A power of two that begins below PHYSICAL_END at a multiple of its length
+ * ends there, too. */
 static bool bar_sound(const struct pci_host *host, const struct kymo_pci_table *table,
                       const struct kymo_pci_function *f, uint64_t start, uint64_t len)
 {
@@ -89,7 +90,7 @@ static bool bar_sound(const struct pci_host *host, const struct kymo_pci_table *
     return !pci_overlaps(f, start, len) && host->may_have(first, pages_end(start, len) - first);
 }
 
-/* Returns which bits of the register hold an address, and leaves it as it was. */
+/* Returns the bits of the register that hold an address; restores the register. */
 static uint32_t bar_bits(const struct pci_host *host, uint16_t address, unsigned n, uint32_t value)
 {
     host->write(address, BAR + 4 * n, UINT32_MAX);
@@ -98,7 +99,8 @@ static uint32_t bar_bits(const struct pci_host *host, uint16_t address, unsigned
     return bits;
 }
 
-/* The function must not answer at its ranges meanwhile. Returns false if one of them is refused. */
+/* Reads the ranges; the function must not respond at them meanwhile. Returns false if one of them
+ * is refused. */
 static bool bars_read(const struct pci_host *host, const struct kymo_pci_table *table,
                       struct kymo_pci_function *f)
 {
@@ -131,8 +133,8 @@ static bool bars_read(const struct pci_host *host, const struct kymo_pci_table *
 
 /* ---- messages ---------------------------------------------------------------------- */
 
-/* Returns the offset of a capability that lies in the configuration space with its first `bytes`;
- * 0: there is none. A list that goes in a circle ends. */
+/* Returns the offset of a capability whose first `bytes` are in the configuration space, or 0. A
+ * circular list ends. */
 static unsigned capability_find(const uint8_t *config, unsigned kind, unsigned bytes)
 {
     unsigned at = config[CAPABILITIES] & ~3u;
@@ -173,7 +175,7 @@ unsigned pci_messages(const struct kymo_pci_table *table)
     return given;
 }
 
-/* MSI before MSI-X: with MSI the driver has nothing to do. */
+/* MSI is preferred to MSI-X, because with MSI the driver has nothing to do. */
 static void line_give(const struct pci_host *host, const struct kymo_pci_table *table,
                       struct kymo_pci_function *f)
 {
@@ -240,9 +242,9 @@ static bool has_memory(const struct kymo_pci_function *f)
     return false;
 }
 
-/* A status bit is cleared by writing 1, so the command is written with zeros above it. Without a
- * pin's interrupt: it might be on the line that gives NMIs. The firmware may have let the function
- * use the bus; now only a driver's attaching to its line does. */
+/* A status bit is cleared by writing 1, so the command is written with zeros above it. The pin's
+ * interrupt is disabled, because it might be on the line of the NMIs. The firmware may have enabled
+ * the function's bus access; from now on only a driver that attaches to its line enables it. */
 static void function_add(const struct pci_host *host, struct kymo_pci_table *table,
                          uint16_t address)
 {
@@ -327,7 +329,7 @@ void pci_enumerate(const struct pci_host *host, struct kymo_pci_table *table)
     }
 }
 
-/* The caller may round a range to pages, and so does this. */
+/* The caller may round a range to pages; this function does the same. */
 bool pci_has(const struct kymo_pci_table *table, uint64_t start, uint64_t len)
 {
     for (unsigned i = 0; i < table->count; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See pci_config.h. PCI 3.0, 3.2.2.3.2; PCI Express 3.0, 7.2.2. */
+/* Access to PCI's configuration space: see pci_config.h. PCI 3.0, 3.2.2.3.2; PCI Express 3.0,
+ * 7.2.2. */
 #include "boards/drivers/pci_config.h"
 
 #include "boards/board.h"
@@ -10,7 +11,7 @@
 #define ADDRESS_ENABLE 0x80000000u
 
 static uintptr_t memory;   /* [I] */
-static uint8_t memory_bus; /* [I] the last one there */
+static uint8_t memory_bus; /* [I] the last one in it */
 
 void pci_config_begin(uintptr_t base, uint8_t last_bus)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See pctime.h. Boot only, but for the alarm. */
+/* A PC's timers: see pctime.h. Boot only, except for the alarm. */
 #include "boards/drivers/pctime.h"
 
 #include "boards/board.h"
@@ -9,7 +9,7 @@
 enum { HPET_ID = 0, HPET_PERIOD = 4, HPET_CONFIG = 0x10, HPET_COUNTER = 0xf0 };
 #define HPET_ENABLE 1
 #define FEMTOSECONDS 1000000000000000ull
-#define PERIOD_MOST 100000000u /* femtoseconds: the specification's */
+#define PERIOD_MOST 100000000u /* femtoseconds: the specification's limit */
 
 static uintptr_t hpet; /* [I] */
 
@@ -43,7 +43,7 @@ enum { TIMER = 0x100, TIMER_LINES = 4, TIMER_AT = 8, TIMER_BYTES = 0x20 };
 #define TIMER_ENABLE 0x004u
 #define TIMER_32BIT 0x100u
 #define TIMER_LINE 9
-#define LATE 16 /* ticks: too near for the comparator, which only finds equality */
+#define LATE 16 /* ticks: closer is too late for the comparator, which only detects equality */
 
 static uintptr_t alarm_timer;   /* [I] its registers */
 static uint32_t alarm_settings; /* [I] */
@@ -56,7 +56,7 @@ static void x86_hpet_alarm_set(uint32_t ticks)
     do {
         at = mmio_read(hpet + HPET_COUNTER) + ticks;
         mmio_write(alarm_timer + TIMER_AT, at);
-        ticks = ticks < LATE ? LATE : 2 * ticks; /* should the counter have passed it meanwhile */
+        ticks = ticks < LATE ? LATE : 2 * ticks; /* if the counter has passed it meanwhile */
     } while ((int32_t)(at - mmio_read(hpet + HPET_COUNTER)) <= 0);
 }
 
@@ -133,8 +133,8 @@ static unsigned cmos_number(unsigned index, bool binary)
     return binary ? value : (value & 15) + (value >> 4) * 10;
 }
 
-/* Days from 1970 to this day of the Gregorian calendar; the year begins in March, so that a leap
- * day is its last. */
+/* Returns the days from 1970 to this day of the Gregorian calendar. The year begins in March, so
+ * that a leap day is its last. */
 static uint64_t days_of(unsigned year, unsigned month, unsigned day)
 {
     unsigned y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;

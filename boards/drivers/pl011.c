@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arm PL011 UART: see pl011.h. Proved by every boot of a board that has one. */
+/* Arm PL011 UART: see pl011.h. Tested by every boot of a board that has one. */
 #include "boards/board.h"
 #include "boards/drivers/pl011.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Firmware calls: see psci.h. Proved by the SMP boots of both EL1 and EL2 starts. */
+/* Firmware calls: see psci.h. Tested by the SMP boots of both EL1 and EL2 starts. */
 #include "boards/drivers/psci.h"
 #include "abi/errno.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See screen.h. */
+/* Text on a framebuffer: see screen.h. */
 #include "boards/drivers/screen.h"
 
 #define CELL_WIDTH 8u
 #define CELL_HEIGHT 16u
-/* Larger screens are used up to there: 1920 by 1088. */
+/* Larger screens are used only up to this size: 1920 by 1088. */
 #define COLUMNS_MOST 240u
 #define LINES_MOST 68u
 
-static volatile uint32_t *pixels; /* [I] the rest, too, but for what is drawn where */
+static volatile uint32_t *pixels; /* [I] like all other variables, except the state of drawing */
 static uint32_t words_a_line, columns, lines, light;
 static const uint8_t *font;
 static uint8_t drawn[LINES_MOST][COLUMNS_MOST]; /* [a] */
-static uint32_t column, line;                   /* [a] where the next character goes */
+static uint32_t column, line;                   /* [a] position of the next character */
 
 static void screen_cell_draw(uint32_t y, uint32_t x, uint8_t c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clocks and pins of the STM32F405 and F407. Called at boot, with interrupts masked. In QEMU every
- * boot of stm32f4 proves that nothing here waits for what is not there; that the chip is set up
- * rightly has been compared with RM0090 only.
+ * Clocks and pins of the STM32F405 and F407. Called at boot, with interrupts masked. Every boot of
+ * stm32f4 in QEMU tests that this code doesn't wait for missing devices; the correctness of the
+ * chip's set-up has only been checked against RM0090.
  */
 #include "boards/board.h"
 #include "boards/drivers/stm32.h"
@@ -36,7 +36,7 @@
 #define ACR_PREFETCH_AND_CACHES (7u << 8)
 
 #define HSI_MHZ 16u
-#define PLL_N 336u /* of 1 MHz; by 2: 168 MHz; by 7: 48 MHz for USB */
+#define PLL_N 336u /* times 1 MHz; divided by 2: 168 MHz; by 7: 48 MHz for USB */
 
 /* The crystal starts within some ms; a poll takes at least 4 clocks of 16 MHz. */
 #define POLLS 100000u
@@ -100,7 +100,7 @@ static void pin_field(uintptr_t address, unsigned shift, uint32_t mask, uint32_t
     mmio_write(address, (mmio_read(address) & ~(mask << shift)) | value << shift);
 }
 
-/* With a pull-up: an input that nobody drives stays idle. */
+/* Enables a pull-up: an input that is not driven stays idle. */
 void stm32_pin_alternate(uintptr_t port, unsigned pin, unsigned function)
 {
     pin_field(port + GPIO_AFR(pin), pin % 8 * 4, 0xf, function);

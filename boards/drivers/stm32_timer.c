@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A 32-bit timer of the STM32F4 (TIM2, TIM5), as the trace clock and as the one-shot timer of the
- * sampling interrupt, whose caller (kernel/arch/armv7m/sample.c) is never interrupted. Proved by
+ * sampling interrupt, whose caller (kernel/arch/armv7m/sample.c) is never interrupted. Tested by
  * every boot of stm32f4 that traces.
  */
 #include "boards/board.h"

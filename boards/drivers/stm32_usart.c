@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An STM32 USART as the kernel's polled console. A console process may own the same USART's
- * interrupts: the kernel touches only SR and DR after set-up. Proved by every boot of stm32f4.
+ * interrupts: the kernel accesses only SR and DR after set-up. Tested by every boot of stm32f4.
  */
 #include "boards/board.h"
 #include "boards/drivers/stm32.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See uart16550.h. */
+/* A 16550 UART: see uart16550.h. */
 #include "boards/drivers/uart16550.h"
 #include "kernel/arch/x86_64/board.h"
 
@@ -8,10 +8,10 @@ enum { DATA = 0, DIVISOR_LOW = 0, IER = 1, DIVISOR_HIGH = 1, FCR = 2, LCR = 3, M
 #define LCR_8N1 0x03
 #define LCR_DIVISOR 0x80
 #define FCR_ON_CLEARED 0x07
-#define MCR_READY 0x0b /* DTR, RTS, and OUT2, which lets interrupts through on a PC */
+#define MCR_READY 0x0b /* DTR, RTS, and OUT2, which enables interrupts on a PC */
 #define LSR_HOLDING_EMPTY 0x20
 #define DIVISOR_115200 1
-/* No port answers with all bits set, and a UART that is not there must not stop the kernel. */
+/* A missing port reads as all ones, and a missing UART must not stop the kernel. */
 #define POLLS_MOST 1000000u
 
 void uart16550_init(uint16_t port)

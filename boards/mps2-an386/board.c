@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * MPS2+ AN386: the board's functions of kernel/arch/. Addresses are those of Arm DAI 0386;
- * README.md has the map. Any context unless kernel/arch/ says otherwise. Proved by the boot
- * tests.
+ * README.md has the map. Any context unless kernel/arch/ says otherwise. Tested by the boot tests.
  */
 #include "boards/board.h"
 #include "boards/drivers/cmsdk.h"
@@ -24,7 +23,7 @@
 #define PERIPHERALS_BYTES 0x10000000u
 #define PERIPHERAL_PAGE 0x1000u
 
-#define IRQ_SYSTICK 32 /* no line: the number under which the timer interrupt is traced */
+#define IRQ_SYSTICK 32 /* not a line: the number under which the timer interrupt is traced */
 
 static const char *const irq_names[] = {
     [0] = "uart0_rx",

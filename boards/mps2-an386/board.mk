@@ -4,15 +4,15 @@
 include $(KYMO_TREE)kernel/arch/armv7m/board.mk
 ARCH := armv7m
 ATOMIC := armv7m
-# The linker orders functions by name, rarely called ones among the others: so does the table of function
-# probes, whose distances are short then (kernel/dtrace/fbt_table.h).
+# The linker orders functions by name, rarely called ones among the others, like the table of function
+# probes, whose distances are then short (kernel/dtrace/fbt_table.h).
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections -fno-reorder-functions
 # With D the NOPs before functions are room for branches of function probes: docs/fbt.md.
 FBT_PAD_FLAGS := $(if $(filter 0,$(D)),,-fpatchable-function-entry=2$(comma)2 -include kernel/arch/armv7m/pads.h)
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
 LIBC := newlib
 LIBCS := newlib picolibc
-# D: a 16 KB buffer and short strings are enough to begin with.
+# D: a 16 KB buffer and short strings are sufficient defaults.
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # The sampling interrupt is the dual timer's; the trace clock's own line is never raised by it.
@@ -39,9 +39,9 @@ USER_LDSYMS := USER_TEXT=0x01000000 USER_DATA=0x10000000 USER_ALIGN=16
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
 	-static -Wl,--emit-relocs -Wl,--gc-sections
 
-# What mkimage makes: files for a card that has others.
+# The files that mkimage writes, for a card that has others.
 MEDIUM_SUFFIX := .card.tar
-# What programs drive: docs/port.md.
+# Devices that programs drive: docs/port.md.
 CONSOLE_UART := cmsdk
 LINK_LINE := cmsdk rtt
 LINK_FRAME_MOST := 240
@@ -55,5 +55,5 @@ CRASH_DEFS := -DCRASH_UNMAPPED=0x70000000u -DCRASH_DEVICE=0x40005000u \
 QEMU := qemu-system-arm
 QEMU_FLAGS := -M mps2-an386 -cpu cortex-m4 -display none -monitor none -serial stdio \
 	-semihosting-config enable=on,target=native
-# The link's device, behind a chardev of the name link: the second UART.
+# The link's device, connected to a chardev named link: the second UART.
 QEMU_LINK := -serial chardev:link

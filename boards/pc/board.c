@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A PC, as QEMU's q35 is one: the board's functions of kernel/arch/ and of the x86-64 port.
- * README.md has the map. RAM and the screen are what the loader says (PVH, or Multiboot2 as GRUB).
- * Proved by the boots.
+ * A PC like QEMU's q35: the board's functions of kernel/arch/ and of the x86-64 port. README.md has
+ * the map. RAM and the screen are taken from the loader's information (PVH, or Multiboot2 as from
+ * GRUB). Tested by the boots.
  */
 #include "boards/board.h"
 
@@ -32,13 +32,13 @@
 #define PAGE 0x1000ul
 #define LINES_ISA 16
 #define LINES_MOST \
-    128 /* of the I/O APIC; behind them those of messages: kernel/arch/x86_64/shared.h */
+    128 /* of the I/O APIC, followed by those of messages: kernel/arch/x86_64/shared.h */
 #define CHIPS 0xfec00000ul /* from here to 4 GB: interrupt controllers, timers, firmware */
 #define FOUR_GB 0x100000000ul
 #define FIRST_MB 0x100000ul
 
 #define EXIT_PORT 0xf4  /* QEMU's isa-debug-exit, with -device */
-#define ACPI_PM1A 0x604 /* q35's; the FADT of another machine would say where */
+#define ACPI_PM1A 0x604 /* q35's; on another machine it would be in the FADT */
 #define ACPI_SLEEP_S5 0x2000
 #define RESET_PORT 0xcf9
 #define RESET_HARD 0x06
@@ -49,18 +49,19 @@ const struct x86_region x86_board_devices[] = {
     {IOAPIC, PAGE}, {HPET, PAGE}, {LOCAL_APIC, PAGE}, {0, 0}};
 const struct x86_region x86_board_ports[] = {{COM1, COM_PORTS}, {COM2, COM_PORTS}, {0, 0}};
 
-/* What the loader's memory map has, of whatever kind: no device of a driver is there. */
+/* The entries of the loader's memory map, of whatever kind: no device of a driver is in one. */
 #define TAKEN_MOST 128u
 static struct x86_region taken[TAKEN_MOST]; /* [I] */
-static unsigned taken_count; /* [I] 0: the loader said nothing; above TAKEN_MOST: too much */
+/* [I] 0: the loader gave no map; above TAKEN_MOST: it has too many entries */
+static unsigned taken_count;
 
 static struct x86_region ram;           /* [I] */
 static struct multiboot2_screen screen; /* [I] width 0: none */
 static uint8_t font[SCREEN_FONT_BYTES]; /* [I] */
 static unsigned lines;                  /* [I] */
-static uint64_t rsdp; /* [I] where ACPI's tables begin; 0: the loader did not say */
+static uint64_t rsdp; /* [I] address of ACPI's root pointer; 0: not given by the loader */
 
-/* ---- what the loader says ---------------------------------------------------------- */
+/* ---- the loader's information ------------------------------------------------------ */
 
 /* PVH start info, version 1, and an entry of its memory map. */
 struct start_info {
@@ -73,7 +74,7 @@ struct memory_entry {
     uint32_t type, reserved;
 };
 #define MEMORY_RAM 1
-#define FIRST_GB 0x40000000ul /* what the boot map has */
+#define FIRST_GB 0x40000000ul /* covered by the boot map */
 #define ENTRIES_MOST 128u
 
 static void taken_add(const struct memory_entry *entry)
@@ -84,7 +85,7 @@ static void taken_add(const struct memory_entry *entry)
     taken_count++;
 }
 
-/* The entry that the kernel lies in. */
+/* Reads the information; RAM is the entry that contains the kernel. */
 static void pvh_read(const struct start_info *info)
 {
     uintptr_t kernel = arch_virt_to_phys(__kernel_start);
@@ -105,7 +106,7 @@ static void pvh_read(const struct start_info *info)
     }
 }
 
-/* The font is copied: its memory will be a process's. */
+/* The font is copied because its memory will belong to a process. */
 static void multiboot_read(const void *info)
 {
     struct multiboot2 found =
@@ -127,7 +128,7 @@ static void multiboot_read(const void *info)
     }
 }
 
-/* Without what the loader says, RAM is as much as board.mk says. */
+/* Without the loader's information, the size of RAM is that of board.mk. */
 static void loader_read(void)
 {
     const struct start_info *info = arch_phys_to_virt(x86_start_info);
@@ -152,7 +153,7 @@ void arch_board_init(void)
     loader_read();
 }
 
-/* Whole blocks of 2 MB. */
+/* Returns whole blocks of 2 MB. */
 struct x86_region x86_board_ram(void)
 {
     uintptr_t end = (ram.start + ram.len) & ~0x1ffffful;
@@ -162,13 +163,13 @@ struct x86_region x86_board_ram(void)
 
 /* ---- CPUs -------------------------------------------------------------------------- */
 
-static struct x86_region pci_space;   /* [I] PCI's configuration space; len 0: behind ports */
+static struct x86_region pci_space;   /* [I] PCI's configuration space; len 0: only by ports */
 static unsigned cpus = 1;             /* [I] */
 static uint32_t apic_of[CONFIG_CPUS]; /* [I] */
 _Static_assert(CONFIG_CPUS <= ACPI_MAX_CPUS, "apic_of[]");
 
-/* PCI's configuration space is where ACPI says, if that can be: in the first 4 GB, and not in RAM.
- * Else its ports are used. */
+/* PCI's configuration space is where ACPI says, if that is valid: in the first 4 GB, and not in
+ * RAM. Otherwise its ports are used. */
 static void pci_config_find(const struct acpi_facts *acpi)
 {
     const uint64_t len = (acpi->pci_last + 1ul) << 20;
@@ -182,7 +183,7 @@ static void pci_config_find(const struct acpi_facts *acpi)
     pci_config_begin(x86_config_space(pci_space.start, len), acpi->pci_last);
 }
 
-/* Those that ACPI knows, behind the one that boots. Without ACPI there is one. */
+/* Lists the CPUs that ACPI knows, after the one that boots. Without ACPI there is one. */
 static void cpus_find(void)
 {
     struct acpi_facts acpi;
@@ -227,7 +228,7 @@ struct x86_region x86_board_screen(void)
 
 /* ---- power ------------------------------------------------------------------------- */
 
-/* QEMU leaves with 2 * status + 1 by the exit port, so success goes by ACPI, with 0. On a machine
+/* QEMU's exit port exits with 2 * status + 1, so success is signalled by ACPI, with 0. On a machine
  * that has neither, the CPU stops. */
 void arch_shutdown(int status)
 {
@@ -263,8 +264,8 @@ static struct kymo_pci_table pci; /* [I] */
 static struct pci_host pci_host = {.read = pci_config_read, .write = pci_config_write};
 _Static_assert(PCI_LINES == MSI_LINES, "each line can be masked");
 
-/* Devices lie where the loader's map has nothing; nor in the first MB, among the chips below 4 GB,
- * in the configuration space, or where the kernel draws. */
+/* Devices may be only where the loader's map has no entry; not in the first MB, among the chips
+ * below 4 GB, in the configuration space, or where the kernel draws. */
 static bool pci_may_have(uint64_t start, uint64_t len)
 {
     struct x86_region drawn = x86_board_screen();
@@ -284,7 +285,7 @@ static bool pci_may_have(uint64_t start, uint64_t len)
     return taken_count > 0 && taken_count <= TAKEN_MOST;
 }
 
-/* The table is the drivers' copy; the kernel's own says what they may map. */
+/* This table is the drivers' copy; the kernel's own one determines what they may map. */
 static void pci_find(void)
 {
     pci_host.may_have = pci_may_have;
@@ -324,7 +325,8 @@ static void message_unmask(unsigned irq)
 
 /* ---- interrupts -------------------------------------------------------------------- */
 
-/* The old controllers, which are there besides: all masked, and their vectors out of the way. */
+/* Silences the old controllers, which also exist: all lines masked, and their vectors moved out of
+ * the way. */
 static void pic_silence(void)
 {
     static const struct {
@@ -382,7 +384,7 @@ bool arch_irq_reserved(unsigned irq)
     return irq == alarm_line || (irq >= lines && message_of(irq) >= pci_messages(&pci));
 }
 
-/* Of the I/O APIC. */
+/* Returns whether this is a line of the I/O APIC. */
 static bool is_line(unsigned irq)
 {
     return irq < lines && irq != alarm_line;
@@ -427,8 +429,8 @@ bool arch_console_ready(void)
     return uart16550_ready(COM1);
 }
 
-/* The HPET: the kernel reads its counter at boot, and has its last timer. PCI's table, and what it
- * has. The console and the link are behind ports. */
+/* Allows the HPET, of which the kernel reads the counter at boot and uses the last timer; PCI's
+ * table and the ranges in it. The console and the link are I/O ports. */
 bool arch_device_allowed(paddr_t pa, size_t len)
 {
     return range_inside(pa, len, HPET, PAGE) ||

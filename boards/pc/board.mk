@@ -4,26 +4,26 @@
 comma := ,
 ARCH := x86_64
 CROSS :=
-# The kernel keeps its hands off SSE registers: they are the programs'.
+# The kernel doesn't use SSE registers: they belong to the programs.
 CPU_FLAGS_KERNEL := -m64 -march=x86-64 -mgeneral-regs-only -mno-red-zone -mcmodel=kernel -fno-pic -fno-pie \
 	-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -fno-unwind-tables \
 	-fomit-frame-pointer -U_FORTIFY_SOURCE
 # No string instructions: an emulator executes them a word at a time.
 CPU_FLAGS_KERNEL += -mstringop-strategy=unrolled_loop
-# The entry code (kernel/arch/x86_64/entry.S) has saved what a function keeps, and loads it again, so these
-# paths from a call to its end need not. Only kernel_call() calls what is in these files, or what it jumps to.
+# The entry code (kernel/arch/x86_64/entry.S) saves the callee-saved registers and restores them, so these
+# paths from a call to its end need not. Only kernel_call(), and functions that it jumps to, call these files.
 KEPT_BY_ENTRY := $(addprefix -fcall-used-,rbx r12 r13 r14 r15)
 FLAGS_kernel/entry/msg_direct.c := $(KEPT_BY_ENTRY)
 FLAGS_kernel/entry/msg_listened.c := $(KEPT_BY_ENTRY)
 # MsgSend(), MsgReceive() and MsgReply() begin in kernel/entry/registers, with their words in registers. They
-# stay where they are: there is nothing to save that would be worth moving them.
+# stay in these registers: saving others would not be worth moving them.
 CALL_WORDS := registers
 FLAGS_kernel/entry/registers/msg_entry.c := $(KEPT_BY_ENTRY) -fno-shrink-wrap
 # A call that succeeds calls nothing else. Its caller is found by DWARF, as that of any function.
 FLAGS_lib/calls.c := -momit-leaf-frame-pointer
 CPU_FLAGS_USER := -m64 -march=x86-64 -fno-omit-frame-pointer -ftls-model=local-exec -fno-pic -fno-pie \
 	-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -U_FORTIFY_SOURCE
-# This compiler is for programs of this machine: without -nostdinc a missing header would be found there.
+# This compiler is for programs of the build machine: without -nostdinc a missing header would be found there.
 NEWLIB := build/newlib/x86_64-elf
 CPU_FLAGS_USER += -nostdinc -isystem $(shell $(CROSS)gcc -print-file-name=include) -isystem $(KYMO_TREE)$(NEWLIB)/include
 LIBC := newlib
@@ -52,13 +52,13 @@ tracelogger_LDFLAGS := -Wl,--defsym=USER_TEXT=0x10000000
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
 	-static -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,--gc-sections -L$(KYMO_TREE)$(NEWLIB)/lib
 
-# The test images that are made: those of the suites that run here (README.md).
+# The test images that are built: those of the suites that run on this board (README.md).
 BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz probes torture torture-few sites map torture-soak fair-unrecorded bench bench_events \
 	fbt fbtall stacks crash crashes crashes-noise samples samples-off causes d life life-multi dfuzz quota \
 	slain-disk down faults storms control-smp4 interrupt stubs console qnx help panic reset wrong failed servers \
 	flight gate loss drops ring log statics events events-wide truth killed why pid helper places probed probed-multi
 SEMIHOSTING := no
-# What programs drive: docs/port.md.
+# Devices that programs drive: docs/port.md.
 CONSOLE_UART := 16550
 LINK_LINE := 16550 virtio
 LINK_FRAME_MOST := 1024

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Raspberry Pi 3: the board's functions of kernel/arch/ and of the AArch64 port. Addresses are
- * those that the CPUs see (BCM2835 ARM Peripherals, with 0x3f for 0x7e; QA7). README.md has the
- * map. Any context unless kernel/arch/ says otherwise. Proved by the boots.
+ * Raspberry Pi 3: the board's functions of kernel/arch/ and of the AArch64 port. Addresses are the
+ * CPUs' view (BCM2835 ARM Peripherals, with 0x3f for 0x7e; QA7). README.md has the map. Any context
+ * unless kernel/arch/ says otherwise. Tested by the boots.
  */
 #include "boards/board.h"
 #include "boards/drivers/bcm2836.h"
@@ -15,7 +15,7 @@
 #include "kernel/arch/irq.h"
 
 #define CPUS 4
-#define RAM_BYTES 0x3b000000ul /* up to where the firmware's part may begin: README.md */
+#define RAM_BYTES 0x3b000000ul /* the firmware's part may begin here: README.md */
 #define PERIPHERALS 0x3f000000ul
 #define PERIPHERALS_BYTES 0x01000000ul
 #define CPUS_BLOCK 0x40000000ul /* interrupts and mailboxes of the CPUs */
@@ -24,9 +24,9 @@
 #define POWER 0x3f100000ul
 #define GPIO 0x3f200000ul
 #define UART 0x3f201000ul
-#define SPIN_TABLE 0xd8ul /* of the firmware: a word a CPU */
+#define SPIN_TABLE 0xd8ul /* of the firmware: one word per CPU */
 
-/* Functions of pins, ten a register, three bits each. */
+/* Functions of pins, ten per register, three bits each. */
 #define GPIO_SELECT_1 0x04
 #define PINS_14_15 (077u << 12)
 #define PINS_14_15_UART (044u << 12) /* function 0 */
@@ -47,7 +47,7 @@
 #define POWER_PASSWORD 0x5a000000u
 #define RSTC_KEEP 0xffffffcfu
 #define RSTC_FULL_RESET 0x20u
-#define RSTS_PARTITION 0x555u /* where to boot from is in every other bit; all ones: halt */
+#define RSTS_PARTITION 0x555u /* the boot partition is in every other bit; all ones: halt */
 #define WDOG_TICKS 10u        /* of 1/65536 s */
 
 #define MAILBOX_IPI 0
@@ -55,13 +55,14 @@
 
 _Static_assert(CONFIG_CPUS == CPUS, "the chip's");
 
-/* Devices that a driver process may map. Not what reaches any memory on behalf of who programs it
- * and drives nothing here (DMA, the firmware's mailbox, USB), nor what resets the machine. */
+/* Devices that a driver process may map: none that can access any memory on behalf of its user and
+ * is not driven by the kernel (DMA, the firmware's mailbox, USB), and none that resets the
+ * machine. */
 const struct a64_region a64_board_driver_devices[] = {
     {0x3f003000, 0x1000}, /* the system timer */
     {0x3f104000, 0x1000}, /* the random number generator */
     {GPIO, 0x1000},
-    {UART, 0x1000},       /* the console's own; a server may take over its input */
+    {UART, 0x1000},       /* the console's; a server may take over its input */
     {0x3f202000, 0x1000}, /* SDHOST */
     {0x3f215000, 0x1000}, /* mini UART, SPI 1 and 2 */
     {0x3f300000, 0x1000}, /* EMMC */
@@ -75,7 +76,7 @@ const struct a64_region a64_board_devices[] = {
 #define RAM_2MB(n) [n] = A64_BOOT_NORMAL + (n)*BLOCK
 #define DEVICES_2MB(address) [(address) / BLOCK] = A64_BOOT_DEVICE + (address)
 
-/* The first GB has RAM and devices: what lies behind the retained memory is in the final map. */
+/* The first GB has RAM and devices; memory after the retained memory is only in the final map. */
 static A64_BOOT_MAP uint64_t boot_l2[512] = {
     RAM_2MB(0),
     RAM_2MB(1),
@@ -93,7 +94,7 @@ static A64_BOOT_MAP uint64_t boot_l2[512] = {
 A64_BOOT_MAP uint64_t a64_boot_l1[512] = {
     [0] = (uintptr_t)boot_l2 - KERNEL_VIRT + A64_BOOT_TABLE, [1] = A64_BOOT_DEVICE + CPUS_BLOCK};
 
-/* head.S */
+/* Defined in head.S. */
 extern volatile uint64_t raspi3_parked[CPUS];
 void raspi3_secondary(void);
 
@@ -109,8 +110,8 @@ static void pins_set(unsigned select, uint32_t pins, uint32_t functions)
     mmio_write(at, (mmio_read(at) & ~pins) | functions);
 }
 
-/* The UART on the header and the SD card at the EMMC, where the firmware may have left the mini
- * UART and SDHOST. */
+/* Connects the UART to the header and the SD card to the EMMC, where the firmware may have left the
+ * mini UART and SDHOST. */
 static void pins_init(void)
 {
     pins_set(GPIO_SELECT_1, PINS_14_15, PINS_14_15_UART);
@@ -118,7 +119,7 @@ static void pins_init(void)
     pins_set(GPIO_SELECT_5, PINS_50_53_EMMC, PINS_50_53_EMMC);
 }
 
-/* 115200 baud; config.txt sets the UART's clock. */
+/* Sets 115200 baud; config.txt sets the UART's clock. */
 static void uart_init(void)
 {
     uintptr_t uart = pi_device(UART);
@@ -165,7 +166,7 @@ int arch_cpu_start(unsigned n)
     return 0;
 }
 
-/* The watchdog of the power manager makes the firmware boot again, or halt. */
+/* Makes the firmware boot again, or halt, by the watchdog of the power manager. */
 static void power_reset(uint32_t partition)
 {
     uintptr_t power = pi_device(POWER);
@@ -192,8 +193,8 @@ void arch_reset(void)
     a64_stop();
 }
 
-/* Not supported: the watchdog resets without an interrupt before, so a panic would leave no record
- * of itself, and QEMU's resets as soon as it is armed. */
+/* Not supported: the watchdog resets without a preceding interrupt, so a panic would leave no
+ * record of itself, and QEMU's resets as soon as it is armed. */
 int arch_watchdog_set(unsigned ms)
 {
     (void)ms;
@@ -220,8 +221,8 @@ void a64_board_irq_cpu_init(unsigned n)
     bcm_cpu_init(n);
 }
 
-/* [c] how many are taken and not ended, as an FIQ may come amid an IRQ. This controller doesn't
- * know what was taken. */
+/* [c] number of interrupts taken and not ended, because an FIQ may interrupt an IRQ's handler. The
+ * controller doesn't record it. */
 static uint8_t taken[CPUS];
 
 struct a64_irq a64_board_irq_take(void)
@@ -233,8 +234,8 @@ struct a64_irq a64_board_irq_take(void)
     return (struct a64_irq){number != BCM_NONE ? number : A64_IRQ_NONE, number};
 }
 
-/* The controller needs no end: the first part masked the line, or quieted the timer, or the mailbox
- * is clear. */
+/* The controller needs no end: the first part has masked the line, or quieted the timer, or cleared
+ * the mailbox. */
 void a64_board_irq_end(uint32_t token)
 {
     (void)token;
@@ -266,7 +267,7 @@ bool a64_board_irq_is_fiq(unsigned number)
     return number == BCM_PHYSICAL_TIMER;
 }
 
-/* The monitors' lines are not modelled by QEMU, and not driven here. */
+/* The monitors' lines are not modelled by QEMU, and not supported by this board. */
 unsigned a64_board_irq_count(void)
 {
     return A64_IRQ_NONE;

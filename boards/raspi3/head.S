@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first bytes of the kernel's image, and where its CPUs come from.
+ * The first bytes of the kernel's image, and the entry points of its CPUs.
  *
- * kernel8.img: the firmware (and QEMU, of a raw image) loads it at 0x80000 and enters CPU 0 here at
- * EL2; the others wait in the firmware's spin table until arch_cpu_start() writes this file's
- * raspi3_secondary there. An ELF file, from QEMU or a debug probe, is entered by all CPUs at EL3:
- * this file then does what the firmware would have done, and parks the others itself.
+ * kernel8.img: the firmware (and QEMU, of a raw image) loads it at 0x80000 and enters CPU 0 at this
+ * code, at EL2; the others wait in the firmware's spin table until arch_cpu_start() writes this
+ * file's raspi3_secondary there. An ELF file, from QEMU or a debug probe, is entered by all CPUs at
+ * EL3: this file then does the firmware's work, and parks the others itself.
  */
 #define SCR_EL2_IS_64 0x5b1 /* RW, HCE, SMD, RES1, NS: EL2 and below are AArch64, not secure */
 #define SPSR_EL2H 0x3c9     /* all masked */
@@ -38,7 +38,7 @@ raspi3_start:
     cbz x3, 4b
     br x3
 
-/* Where arch_cpu_start() sends a CPU: a64_secondary wants its number in x0. */
+/* The address to which arch_cpu_start() sends a CPU: a64_secondary needs its number in x0. */
     .global raspi3_secondary
 raspi3_secondary:
     mrs x0, mpidr_el1
@@ -48,7 +48,7 @@ raspi3_secondary:
     .section .data, "aw", %progbits
     .balign 64
     .global raspi3_parked
-raspi3_parked: /* where a CPU that entered at EL3 goes on, by its number; 0: it waits */
+raspi3_parked: /* by number: where a CPU that entered at EL3 continues; 0: it waits */
     .fill 4, 8, 0
 
     .section .note.GNU-stack, "", %progbits

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Boards with an STM32F405 or F407: the board's functions of kernel/arch/. Addresses are those of
- * ST's RM0090; README.md has the map. Any context unless kernel/arch/ says otherwise. Proved by
- * the boot tests, in QEMU's netduinoplus2.
+ * ST's RM0090; README.md has the map. Any context unless kernel/arch/ says otherwise. Tested by the
+ * boot tests, in QEMU's netduinoplus2.
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
@@ -28,7 +28,7 @@
 #define TIMER_DIVISOR 1
 #define TIMER_DIVISOR_EMULATED 12
 
-/* A process may have no device by which it could reach other memory than its own (all bus masters
+/* A process may have no device by which it could access memory other than its own (all bus masters
  * are on AHB1 and above), reset the chip or stop a clock. */
 #define PERIPHERALS 0x40000000u
 #define PERIPHERALS_BYTES 0x00023000u /* APB1, APB2, GPIO, CRC */
@@ -73,7 +73,7 @@ static const char *const irq_names[] = {
     [67] = "otg_fs",
     [71] = "usart6",
     [CONFIG_SAMPLED_IRQ] = "sample",
-    [CONFIG_IRQ_LINES] = "systick", /* no line: the number under which it is traced */
+    [CONFIG_IRQ_LINES] = "systick", /* not a line: the number under which it is traced */
 };
 
 static unsigned timer_divisor; /* [I] */
@@ -107,7 +107,7 @@ void armv7m_board_sample_after(uint32_t cycles)
     stm32_timer_once(TIM5, timer_divisor, cycles);
 }
 
-/* The chip's independent watchdog can't be stopped once it runs, as this call asks. */
+/* The chip's independent watchdog can't be stopped once it runs, as this call requires. */
 int arch_watchdog_set(unsigned ms)
 {
     (void)ms;
@@ -126,7 +126,7 @@ const char *arch_irq_name(unsigned irq)
 }
 
 #ifndef CONFIG_RAM_START
-#define CONFIG_RAM_START __kernel_end /* what the kernel's data leaves */
+#define CONFIG_RAM_START __kernel_end /* after the kernel's data */
 #endif
 
 void arch_ram(paddr_t *start, size_t *len)

@@ -4,22 +4,22 @@
 include $(KYMO_TREE)kernel/arch/armv7m/board.mk
 ARCH := armv7m
 ATOMIC := armv7m
-# The kernel is compiled for size: -Os stands behind -O2.
+# The kernel is compiled for size: -Os follows -O2.
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections $(D_SMALL_FLAGS)
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16
 LIBC := picolibc
 LIBCS := picolibc
-# What -Os stands for is undone where a probe fires: what D says that a firing costs was counted on
-# mps2-an386, whose kernel is compiled for speed.
+# The effects of -Os are undone in the code of a probe firing: its costs, as D computes them, were counted
+# on mps2-an386, whose kernel is compiled for speed.
 D_HOT_FLAGS := -O2 -fschedule-insns2 -fmove-loop-invariants -ftree-loop-im -ftree-dominator-opts \
 	-fforward-propagate -ftree-ccp $(D_HOT_FLAGS)
 D_OPTIONS := bufsize=1k aggsize=1k dynvarsize=1k strsize=32
 
-# Text runs from flash: trace sites are loaded, programs run where the boot image has them, linked for
-# it by scripts/place.
+# Text runs from flash: trace sites are loaded, programs run in the boot image, linked for
+# their addresses in it by scripts/place.
 SITES := loaded
-# A window of 25 KB, in images that want it, where a reset preserves a ring of 16 KB. The ring is what
-# an MPU's region can have, so it begins at a multiple of 16 KB: 0x20010000.
+# A window of 25 KB, in images that use it, in which a reset preserves a ring of 16 KB. The ring must be
+# a region of the MPU, so it begins at a multiple of 16 KB: 0x20010000.
 RETAIN := ring
 RETAIN_IMAGES := recorder
 RETAIN_BASE := 0x2000e200
@@ -34,11 +34,11 @@ THREAD_FILTERS := no
 HELPERS := no
 COUNTERS := no
 PLACE := flash
-# What nothing calls is left out: this board has nothing at address 0.
+# Functions that are not called are left out: this board has no memory at address 0.
 KERNEL_UNCALLED := out
 # Entries of the kernel's tables are allocated when they are first used.
 TABLES := grown
-# It has a dozen threads at most.
+# The board has a dozen threads at most.
 READY := one
 # 2 KB buffers.
 TRACE_SLOTS ?= 128
@@ -47,16 +47,16 @@ TRACE_SLOTS ?= 128
 # 0: none. A crystal that does not oscillate is replaced by the chip's RC oscillator.
 CRYSTAL_MHZ ?= 8
 # CCM=yes: the kernel's data and stacks are in the core-coupled memory, which the chips have and QEMU's
-# machine has not, and all of the other RAM is the processes'.
+# machine lacks, and all of the other RAM belongs to the processes.
 CCM ?= no
 $(if $(filter-out yes no,$(CCM)),$(error CCM=$(CCM): yes or no))
 KERNEL_DATA := $(if $(filter yes,$(CCM)),0x10000000,0x20000000)
 KERNEL_DATA_MOST := $(if $(filter yes,$(CCM)),0x10000)
 RAM_END := 0x20020000
-# From here on is RAM for data of programs. Where an image's need more they share it: two that do can't
-# run at the same time.
+# RAM from here on is for data of programs. If an image's programs need more, they share it: two that do
+# so can't run at the same time.
 USER_RAM := 0x20018000
-# The trace clock is TIM2, which counts 84 MHz up. All lines are held until their device is served.
+# The trace clock is TIM2, which counts up at 84 MHz. All lines are held until their device is served.
 # Line 79 is the CRYP's, which these chips do not have.
 BOARD_DEFS := -DTRACE_CLOCK_REG=0x40000024u -DTRACE_CLOCK_INVERT=0u \
 	-DCONFIG_CLOCK_HZ=84000000u -DCONFIG_SYSTICK_HZ=168000000u -DCONFIG_CRYSTAL_MHZ=$(CRYSTAL_MHZ)u \
@@ -84,13 +84,13 @@ KERNEL_LDSYMS := KERNEL_START=$(KERNEL_FLASH) KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=
 KERNEL_LD_DEPS := ldscripts/kernel.ld $(BOARD_DIR)/board.mk
 KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles
 USER_LDSYMS := USER_ALIGN=16
-# Where a program is linked for no image: its size is the same everywhere. Without page alignment in
+# The address for a program that is linked for no image: its size is the same at any address. Without page alignment in
 # the file.
 USER_PLACE := -Wl$(comma)--defsym=USER_TEXT=0x08080000 -Wl$(comma)--defsym=USER_DATA=0x20010000
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
 	-static -Wl,--gc-sections -Wl,-z,max-page-size=32 -Wl,-z,common-page-size=32
 
-# What programs drive: docs/port.md.
+# Devices that programs drive: docs/port.md.
 CONSOLE_UART := stm32
 LINK_LINE := stm32 rtt
 LINK_FRAME_MOST := 192
@@ -99,18 +99,18 @@ DISK := none
 INIT_SCRIPT_MAX := 1024
 USER_DEFS := -DCAPTURE_CPUS_MAX=1 -DSTDIO_BUFFER=64 -DCONSOLE_KEPT=512 -DEDIT_HISTORY=2 -DLINKD_CONSOLES=1 -DLINK_RTT_BYTES=512 \
 	-DRETAIN_SLOTS_MOST=TRACE_BUFFER_SLOTS -DRETAIN_BUFFERS_MOST=8 -DRETAIN_CPUS_MOST=1 -DRETAIN_CHUNK=128
-# The images that there are: of apps/, of test/board/in_place and of test/bench.
+# The images of this board: of apps/, of test/board/in_place and of test/bench.
 ONLY_IMAGES := hello trio oneliner rtt recorder kernel bench_placed bench_placed_events
 START_CLASS := -m4
 CRASH_DEFS := -DCRASH_UNMAPPED=0x70000000u -DCRASH_DEVICE=0x40004800u \
 	-DCRASH_KERNEL_DATA=0x20000000u -DCRASH_KERNEL_TEXT=0x08000400u
 
-# Over the debug probe of an STM32F4-Discovery, or any other ST-LINK. OPENOCD_FLAGS: of another probe.
+# Over the debug probe of an STM32F4-Discovery, or any other ST-LINK. OPENOCD_FLAGS: for another probe.
 OPENOCD_FLAGS ?= -f interface/stlink.cfg -f target/stm32f4x.cfg
 FLASH = openocd $(OPENOCD_FLAGS) -c "program $$elf verify reset exit"
 
 QEMU := qemu-system-arm
 QEMU_FLAGS := -M netduinoplus2 -display none -monitor none -serial null -serial stdio \
 	-semihosting-config enable=on,target=native
-# The link's device, behind a chardev of the name link: USART3.
+# The link's device, connected to a chardev named link: USART3.
 QEMU_LINK := -serial chardev:link

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * QEMU's `virt` machine: the board's functions of kernel/arch/ and of the AArch64 port.
- * README.md has the map. RAM and CPUs come from the device tree; without one, from board.mk. Proved
- * by the boots.
+ * QEMU's `virt` machine: the board's functions of kernel/arch/ and of the AArch64 port. README.md
+ * has the map. RAM and CPUs come from the device tree; without one, from board.mk. Tested by the
+ * boots.
  */
 #include "boards/board.h"
 #include "boards/drivers/fdt.h"
@@ -25,16 +25,17 @@
 #define UART 0x09000000ul
 #define RTC 0x09010000ul
 #define RAM 0x40000000ul
-#define RAM_MAP_MAX 0x3f00000000ul /* what the kernel's map has room for */
+#define RAM_MAP_MAX 0x3f00000000ul /* limit of the kernel's map */
 #define FDT_BYTES_MAX 0x100000ul
 
-#define REFUSED 2 /* status: not a machine that this kernel runs on */
+#define REFUSED 2 /* exit status: not a machine that this kernel supports */
 
 _Static_assert(CONFIG_CPUS <= GIC_MAX_CPUS && CONFIG_CPUS <= FDT_MAX_CPUS, "more need a GIC v3");
 
-/* Devices that a driver process may map. Not the flash, nor fw_cfg: its DMA writes anywhere. */
+/* Devices that a driver process may map: not the flash, and not fw_cfg, whose DMA writes
+ * anywhere. */
 const struct a64_region a64_board_driver_devices[] = {
-    {UART, 0x1000}, /* the console's own; a server may take over its input */
+    {UART, 0x1000}, /* the console's; a server may take over its input */
     {RTC, 0x1000},
     {0x09030000, 0x1000}, /* PL061 GPIO */
     {0x0a000000, 0x4000}, /* virtio-mmio */
@@ -92,7 +93,8 @@ struct a64_region a64_board_ram(void)
 
 /* ---- CPUs and power ---------------------------------------------------------------- */
 
-/* A kernel started at EL2 has firmware above EL2, reached by SMC; else the hypervisor, by HVC. */
+/* A kernel started at EL2 has firmware above EL2, called by SMC; otherwise there is a hypervisor,
+ * called by HVC. */
 static bool firmware_by_smc(void)
 {
     return a64_started_at_el2 != 0;

@@ -4,17 +4,17 @@
 ARCH := aarch64
 include $(KYMO_TREE)kernel/arch/aarch64/board.mk
 
-# What the device tree does not say is said here: RAM without one.
+# Values that are used if the device tree doesn't have them, such as RAM.
 BOARD_DEFS += -DCONFIG_CPUS=8 -DBOARD_RAM_BYTES=0x10000000 \
 	-DCONFIG_RETAIN_BASE=0x40200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
 BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/gicv2_a64.c boards/drivers/fdt.c boards/drivers/psci.c
 
-# The first 2 MB of RAM are the device tree's: QEMU puts it there only if the image leaves room. The
+# The first 2 MB of RAM are for the device tree: QEMU puts it there only if the image leaves room. The
 # retained memory comes next.
 KERNEL_LDSYMS := KERNEL_START=0xffffff8040a00000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
 	KERNEL_ALIGN=4096 KERNEL_ROOM=0x280000 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
 
-# What programs drive: docs/port.md.
+# Devices that programs drive: docs/port.md.
 CONSOLE_UART := pl011
 FLAGS_apps/console/uart_pl011.c := -DPL011_BASE=0x09000000 -DPL011_IRQ=33
 LINK_LINE := virtio

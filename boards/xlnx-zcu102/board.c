@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Xilinx ZCU102 (Zynq UltraScale+, UG1085 and UG1087): the board's functions of kernel/arch/ and of
- * the AArch64 port. README.md has the map. Any context unless kernel/arch/ says otherwise. Proved
+ * the AArch64 port. README.md has the map. Any context unless kernel/arch/ says otherwise. Tested
  * by the boots.
  */
 #include "boards/board.h"
@@ -15,10 +15,10 @@
 #include "kernel/arch/irq.h"
 
 #define CPUS 4
-#define GB3 0xc0000000ul /* the GB that all devices are in */
+#define GB3 0xc0000000ul /* the GB that contains all devices */
 #define GIC_DIST 0xf9010000ul
 #define GIC_CPU 0xf9020000ul
-#define PERIPHERALS 0xff000000ul /* UARTs to RTC; not the memory on chip behind them */
+#define PERIPHERALS 0xff000000ul /* UARTs to RTC; not the on-chip memory after them */
 #define PERIPHERALS_BYTES 0x00c00000ul
 #define UART 0xff000000ul
 #define RTC_CURRENT 0xffa60010ul
@@ -34,7 +34,7 @@ _Static_assert(CONFIG_CPUS == CPUS, "the chip's");
 
 /* Devices that a driver process may map: no DMA, no clocks, no power, no flash. */
 const struct a64_region a64_board_driver_devices[] = {
-    {UART, 0x1000},       /* the console's own; a server may take over its input */
+    {UART, 0x1000},       /* the console's; a server may take over its input */
     {0xff010000, 0x1000}, /* UART 1 */
     {0xff0a0000, 0x1000}, /* GPIO */
     {0xff110000, 0x1000}, /* the first of four triple timer counters */
@@ -66,7 +66,7 @@ struct a64_region a64_board_ram(void)
     return (struct a64_region){0, BOARD_RAM_BYTES};
 }
 
-/* ---- CPUs and power: PSCI, which is behind SMC wherever the kernel is entered ---------- */
+/* ---- CPUs and power: PSCI, called by SMC at whatever level the kernel was entered ------ */
 
 unsigned arch_cpu_count(void)
 {
@@ -141,7 +141,7 @@ void arch_console_putc(char c)
     mmio_write(zcu_device(UART) + UART_FIFO, (uint8_t)c);
 }
 
-/* Seconds, as whoever set the clock meant them: a new board's counts from 0. */
+/* Returns the seconds as the clock was set; a new board's clock counts from 0. */
 uint64_t arch_wall_clock(void)
 {
     return mmio_read(zcu_device(RTC_CURRENT));

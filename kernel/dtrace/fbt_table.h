@@ -36,8 +36,7 @@
  *   FBT_RETURN_BITS    1 + 5n + kind: n is the distance of the return instruction from the
  *                      previous one, or from the function; kind: index of its bits in
  *                      FBT_RETURN_KINDS, the most frequent ones. 0: its bits follow, as a number of
- *                      FBT_OTHER_BITS,
- *                      and then this number, with no kind
+ *                      FBT_OTHER_BITS, and then this number, with no kind
  *   FBT_PAD_BITS       with bit 2: distance from the branch to the pad
  *
  * whose bits are:

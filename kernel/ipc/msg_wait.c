@@ -12,8 +12,7 @@
  * Participants that may disappear, by state, and the consequence:
  *   client in SEND    leaves the queue; a receiver in the middle of copying notices that.
  *   client in REPLY   leaves; its rcvid fails with ESRCH from then on. With _NTO_CHF_UNBLOCK and no
- *                     force
- *                     it stays, and the server gets an UNBLOCK pulse, once.
+ *                     force it stays, and the server gets an UNBLOCK pulse, once.
  *   receiver          leaves its queue.
  *   server thread     clients that it had received stay in REPLY (another thread of its process may
  *                     reply to them), and their references to it are cleared in steps:
