@@ -3,9 +3,9 @@
  * Error numbers that the kernel returns.
  *
  * The values are those of newlib and picolibc (which agree), so that a user program's <errno.h> and
- * the kernel use the same numbers; lib/errno_check.c asserts it for every name here. The kernel
- * itself includes this file and never a C library's. A user program's #include <errno.h> finds this
- * file first (it is compiled with -Iabi), in place of the C library's.
+ * the kernel use the same numbers; lib/errno_check.c asserts it for every name in this file. The
+ * kernel itself includes this file and never a C library's. A user program's #include <errno.h>
+ * finds this file first (it is compiled with -Iabi), instead of the C library's.
  */
 #ifndef ABI_ERRNO_H
 #define ABI_ERRNO_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PCI functions as the kernel of a PC leaves them for driver processes: a table in memory, at a
- * fixed physical address, which a process with the ability `device` maps as a device, to read. The
- * kernel has read the configuration space, found the functions' memory, and given an interrupt line
- * to each that sends messages (MSI, MSI-X). Bridges are not in the table.
+ * PCI functions that the kernel of a PC leaves to driver processes: a table in memory, at a fixed
+ * physical address, which a process with the ability `device` maps as a device, for reading. The
+ * kernel has read the configuration space, located the functions' memory, and assigned an interrupt
+ * line to each function that sends messages (MSI, MSI-X). Bridges are not in the table.
  */
 #ifndef ABI_PCI_H
 #define ABI_PCI_H
@@ -35,19 +35,19 @@ struct kymo_pci_function {
     uint16_t address;   /* bus << 8 | device << 3 | function */
     uint16_t line;      /* for InterruptAttachEvent(), or KYMO_PCI_NO_LINE */
     uint8_t message;    /* enum kymo_pci_message */
-    uint8_t capability; /* of MSI or MSI-X: its offset in config[] */
+    uint8_t capability; /* offset in config[] of the MSI or MSI-X capability */
     uint16_t reserved;
     uint64_t msi_address;
     uint32_t msi_data, reserved2;
     struct kymo_pci_bar bars[KYMO_PCI_BARS];
-    uint8_t config[KYMO_PCI_CONFIG]; /* as it was at boot */
+    uint8_t config[KYMO_PCI_CONFIG]; /* its contents at boot */
 };
 
 struct kymo_pci_table {
     uint32_t magic;
-    uint32_t count;   /* of functions[] */
-    uint32_t refused; /* functions with a range that no process may have */
-    uint32_t omitted; /* functions for which the table has no room */
+    uint32_t count;   /* number of entries in functions[] */
+    uint32_t refused; /* functions with a range that a process must not have */
+    uint32_t omitted; /* functions that didn't fit the table */
     struct kymo_pci_function functions[KYMO_PCI_FUNCTIONS];
 };
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The relocation table of a program that is moved when it is spawned: the words of its file that
- * hold an address in it. host/reloc makes one for each program of a boot image, as the contents of
- * a section of its ELF (.kymo_reloc); kernel/program/spawn_reloc.c reads it. Bytes, numbers of 32
- * bits little-endian and at any address:
+ * hold an address in it. host/reloc generates one for each program of a boot image, as the contents
+ * of a section of its ELF (.kymo_reloc); kernel/program/spawn_reloc.c reads it. Bytes, and 32-bit
+ * numbers, little-endian and at any alignment:
  *
  *   RELOC_MAGIC
  *   groups, to the end of the section: the linked address of the segment with the words, that of
- *   the segment that they point into, the number of bytes of codes, and these
+ *   the segment that they point into, the number of bytes of codes, and the codes
  *
- * A group has a place, at first the beginning of its segment's file bytes. Each code moves it on,
- * never beyond their end:
+ * A group has a position, initially the beginning of its segment's file bytes. Each code advances
+ * it, never beyond their end:
  *
- *   0                           to nowhere: padding
+ *   0                           not at all: padding
  *   1 to RELOC_NEAR: n          by n words, the last of which is relocated
  *   to RELOC_ROW: n             by n - RELOC_NEAR words, all of which are relocated
- *   RELOC_FAR and three bytes   by so many bytes
+ *   RELOC_FAR and three bytes   by this number of bytes
  *
  * To relocate a word is to add the distance by which the segment that it points into has moved.
  */

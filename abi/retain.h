@@ -3,12 +3,12 @@
  * The retained memory: a window of RAM at an address fixed by the board, which no start-up code
  * clears and no loader writes to, so that its content survives a warm reset. The kernel
  * (kernel/observe/retain.c) writes it. Its readers (lib/retain: the tracelogger at the next boot,
- * kymo extract from an image of the memory) may find arbitrary content and trust nothing unchecked.
+ * kymo extract from an image of the memory) may find arbitrary content and check everything.
  * docs/flight.md has the whole description.
  *
  * Little-endian; offsets are from the window's beginning. A reader needs no ELF: the header locates
- * everything, and a copy of the system page explains it. A window too small for this copy has its
- * CRC only: the reader gets the page elsewhere.
+ * everything, and a copy of the system page explains it. A window too small for this copy has only
+ * its CRC: the reader gets the page elsewhere.
  */
 #ifndef ABI_RETAIN_H
 #define ABI_RETAIN_H
@@ -24,7 +24,7 @@
 #define KYMO_RETAIN_CPUS 8
 #define KYMO_RETAIN_HEADER 0u /* offset of struct kymo_retain_header */
 
-/* The areas of a window, whose sizes are the board's. An area of 0 bytes does not exist. */
+/* The areas of a window, whose sizes the board sets. An area of 0 bytes does not exist. */
 #define KYMO_RETAIN_PAGE_MOST 0x10000u  /* most bytes */
 #define KYMO_RETAIN_NOTES_AREA 0x10000u /* likewise */
 #define KYMO_RETAIN_NAMES_MOST 8192u    /* most entries */
@@ -41,7 +41,7 @@ struct kymo_retain_areas {
     struct kymo_retain_area page;   /* copy of the system page; without it: header.page_crc */
     struct kymo_retain_area notes;  /* struct kymo_retain_note, consecutive */
     struct kymo_retain_area names;  /* struct kymo_retain_name [] */
-    uint32_t free; /* from here on: the ring's; D's buffers grow down from the end */
+    uint32_t free; /* memory from here on belongs to the ring; D's buffers grow down from the end */
     uint32_t zero;
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_areas) == 72, "layout of the retained memory");
@@ -52,17 +52,17 @@ struct kymo_retain_place {
     uint32_t pending; /* offset of uint64_t [KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES] */
 };
 
-/* The ring; all 0: there is none. Buffer i of CPU c has number c * per_cpu + i. */
+/* The ring; all 0: there is no ring. Buffer i of CPU c has number c * per_cpu + i. */
 struct kymo_retain_ring {
     uint32_t ncpu; /* the system page's ncpu */
     uint32_t per_cpu;
     uint32_t buffer_bytes;
     uint32_t buffers; /* offset of buffer 0; the others follow */
     uint32_t marks;   /* offset of struct kymo_retain_mark [ncpu * per_cpu] */
-    /* offset of the state word of CPU 0's buffer 0: sequence << 2 | state. The word behind it is
-     * the buffer's bytes, once it is READY; 0 if FREE: the buffer was discarded, its events
-     * counted as lost. The upper half of the word behind that says how many of its DROPPED slots
-     * are pending again, because it gives way */
+    /* offset of the state word of CPU 0's buffer 0: sequence << 2 | state. The next word is the
+     * buffer's bytes, once it is READY; if FREE 0: the buffer was discarded, its events counted as
+     * lost. The upper half of the word after that is the number of its DROPPED slots that are
+     * pending again, because it is being reused */
     uint32_t words;
     uint32_t word_step;  /* from one buffer's word to the next one's of the same CPU */
     uint32_t table_step; /* from a CPU's first word to the next CPU's */
@@ -86,7 +86,7 @@ struct kymo_retain_header {
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_header) == 224, "layout of the retained memory");
 
-/* Layout version 3: its header is that of version 4 without the areas, which were these. */
+/* Layout version 3: its header is that of version 4 without the areas, which are these. */
 #define KYMO_RETAIN_V3 3
 #define KYMO_RETAIN_V3_HEADER_BYTES 152u
 #define KYMO_RETAIN_V3_AREAS \
@@ -100,7 +100,7 @@ KYMO_STATIC_ASSERT(offsetof(struct kymo_retain_header, areas) == KYMO_RETAIN_V3_
 
 /*
  * Copy of those locations, saved by the next boot because its own data will overwrite them.
- * Replaces them if boots is the header's and the CRC is right.
+ * Replaces them if boots is the header's and the CRC is correct.
  */
 struct kymo_retain_cpu {
     uint64_t cursor;
@@ -111,7 +111,7 @@ struct kymo_retain_frozen {
     uint32_t boots;
     uint32_t crc; /* CRC-32C of cpu, as far as the area goes */
     uint32_t zero;
-    struct kymo_retain_cpu cpu[KYMO_RETAIN_CPUS]; /* or fewer: the area's bytes say how many */
+    struct kymo_retain_cpu cpu[KYMO_RETAIN_CPUS]; /* or fewer: as many as fit the area */
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_frozen) == 16 + KYMO_RETAIN_CPUS * 1032,
                    "layout of the retained memory");
@@ -123,7 +123,7 @@ KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_frozen) == 16 + KYMO_RETAIN_CPUS * 
 #define KYMO_RETAIN_BUSY 3
 
 /*
- * A buffer's seal, made soon after the buffer was closed, not by the event that closes it, which
+ * A buffer's seal, written soon after the buffer was closed, not by the event that closes it, which
  * has no time for it. A closed buffer without a seal for its sequence is judged by its slots, as
  * the active one is. With a seal, the content of a damaged buffer is still known.
  */
@@ -132,11 +132,11 @@ struct kymo_retain_mark {
     uint32_t slots;
     uint32_t data_crc; /* CRC-32C of the slots */
     uint32_t events[KYMO_TRACE_CLASSES];
-    uint32_t crc; /* CRC-32C of the above, seeded with the buffer's number as if it came first */
+    uint32_t crc; /* CRC-32C of the above, seeded with the buffer's number as if it preceded them */
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_mark) == 80, "layout of the retained memory");
 
-/* Cause of the crash. Magic 0 or a bad CRC: unknown, as after an external reset. */
+/* Cause of the crash. If magic is 0 or the CRC wrong it is unknown, as after an external reset. */
 struct kymo_retain_panic {
     uint32_t magic;       /* KYMO_RETAIN_MAGIC */
     uint32_t crc;         /* CRC-32C of record, all of it */
@@ -148,17 +148,17 @@ KYMO_STATIC_ASSERT(offsetof(struct kymo_retain_panic, record) == 8 &&
 
 /*
  * Description of the records of one D consumer in the event log (trace/dtrace/log_event.h,
- * DTRACE_LOG_NOTES), kept here because the ring may have overwritten it. The note's bytes follow
- * it, then, at the next multiple of 8, the next note. The list ends at the first entry without the
+ * DTRACE_LOG_NOTES), kept because the ring may have overwritten it. The note's bytes follow it,
+ * then, at the next multiple of 8, the next note. The list ends at the first entry without the
  * magic or at the area's end. Each id occurs once.
  */
 struct kymo_retain_note {
     uint32_t magic;    /* KYMO_RETAIN_MAGIC */
-    uint32_t crc;      /* CRC-32C of all that follows in here */
+    uint32_t crc;      /* CRC-32C of all following members */
     uint32_t boots;    /* the header's boots */
     uint32_t id;       /* the consumer's handle */
     uint32_t total;    /* bytes of its notes */
-    uint32_t bytes;    /* of the bytes stored here: total, or 0: no room */
+    uint32_t bytes;    /* number of bytes stored: total, or 0: no room */
     uint32_t data_crc; /* CRC-32C of those bytes */
     uint32_t zero;
 };
@@ -169,8 +169,8 @@ struct kymo_retain_note {
 KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_note) == 32, "layout of the retained memory");
 
 /*
- * A process, or a thread that has a name: the events that described it may be overwritten. Updated
- * wherever it is in the kernel's tables; remains until its entry there is reused.
+ * A process, or a thread that has a name, because the events that described it may be overwritten.
+ * Updated while it is in the kernel's tables; remains until the entry is reused.
  */
 #define KYMO_RETAIN_NAME_MAX 48 /* with the NUL */
 struct kymo_retain_name {
@@ -188,12 +188,12 @@ struct kymo_retain_name {
 KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_name) == 96, "layout of the retained memory");
 
 /*
- * A D consumer whose own buffers are in the window (-x retain): all that is needed to print its
+ * A D consumer whose own buffers are in the window (-x retain): everything needed to print its
  * records and aggregations. Offsets are from the window's beginning; 0: absent.
  *
- * Location alone makes nothing trusted. Data that the machine writes while it runs has marks
- * (abi/retain_mark.h): each record has one, made after the buffer's cursor moved past it, and each
- * entry of an aggregation has one; while an entry changes, its old words are kept aside. So
+ * Readers don't trust data for its location alone. Data that the machine writes while it runs has
+ * marks (abi/retain_mark.h): each record has one, written after the buffer's cursor moved past it,
+ * and each entry of an aggregation has one; while an entry changes, its old words are saved. So
  * whatever the last instruction was, all records up to the newest complete one are known, and each
  * key has the value from before or after the interrupted probe firing.
  */
@@ -216,7 +216,7 @@ struct kymo_retain_d_fields {
     uint32_t entry_drops;   /* counter */
 };
 
-/* Data written beside the buffers, by the CPU that owns them. */
+/* Data written for the buffers by the CPU that owns them. */
 struct kymo_retain_d_live {
     uint32_t sealed;         /* records below this offset have their marks */
     uint32_t entries_sealed; /* likewise, in the active half */

@@ -15,14 +15,14 @@
 #define KYMO_SYSPAGE_MAGIC 0x4f4d594bu /* "KYMO" */
 /* Version 1 has no image name. Version 2 has no table of errors, and Kymo's own kernel calls have
  * their events in class KER_CALL (trace/slot.h). Before version 4 the events of a state dump have
- * no mark. All else is the same. */
+ * no flag. Everything else is the same. */
 #define KYMO_SYSPAGE_VERSION 4
 
 struct kymo_syspage {
     uint32_t magic;
     uint32_t version;
     uint32_t size;           /* whole page, tables included */
-    uint32_t ncpu;           /* CPUs are numbered below this; not each one must run */
+    uint32_t ncpu;           /* CPU numbers are below this; some may not run */
     uint64_t cycles_per_sec; /* of the trace clock */
     uint64_t skew_cycles;    /* upper bound of the difference between two CPUs' clocks */
     uint32_t word_bits;      /* 32 or 64: size of pointers on the target */
@@ -32,8 +32,8 @@ struct kymo_syspage {
     char cpu_name[32];
     char release[32];                    /* kernel version */
     uint32_t build_id_off, build_id_len; /* the kernel's GNU build id, raw bytes */
-    uint32_t events_off, events_len;     /* text: one line an event, see below */
-    uint32_t kercalls_off, kercalls_len; /* text: one line a kernel call */
+    uint32_t events_off, events_len;     /* text: one line per event, see below */
+    uint32_t kercalls_off, kercalls_len; /* text: one line per kernel call */
     uint32_t states_off, states_len;     /* text: "number name\n" */
     uint32_t irqs_off, irqs_len;         /* text: "number name\n" */
     char image[32];                      /* name of the boot image; from version 2 on */

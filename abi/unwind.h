@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The unwind table: finds a function's caller from any of its instructions. host/unwind makes one
- * for the kernel and one for each program; kernel/observe/unwind.c reads them. 32-bit words, in the
- * byte order of the target:
+ * The unwind table: finds a function's caller from any of its instructions. host/unwind generates
+ * one for the kernel and one for each program; kernel/observe/unwind.c reads them. 32-bit words, in
+ * the byte order of the target:
  *
  *   UNWIND_MAGIC, bytes of the text, number of rules, of blocks, of pairs
  *   the rules, two words each; rule 0 means that the caller can't be found
- *   for each block the place of its first entry: offset in the text / 2, on x86-64 / 1
+ *   for each block the position of its first entry: offset in the text / 2, on x86-64 / 1
  *   the pairs, two bytes each: distance and rule of entries that are frequent; filled to a word
- *   the blocks, UNWIND_BLOCK bytes each: entries by place, filled with 0
+ *   the blocks, UNWIND_BLOCK bytes each: entries by position, filled with 0
  *
- * The first entry of a block is one byte, the number of the rule that applies from its place to
- * that of the next entry. Each other one has its distance from the place of the entry before, and
+ * The first entry of a block is one byte, the number of the rule that applies from its position to
+ * that of the next entry. Each other entry has its distance from the previous entry's position, and
  * its rule: as the number of a pair, from 1 on, or as UNWIND_LONG | rule and the distance. With
  * rule UNWIND_LONG_RULE the rule is a byte before the distance.
  *

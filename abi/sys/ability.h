@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Abilities: privileges of a process beyond those that every process has. A process gets them when
- * it is spawned (start script: `ability=trace,host`) and can give a child no more than it has.
+ * it is spawned (start script: `ability=trace,host`) and can give a child only abilities that it
+ * has.
  *
  * X-macro: ABILITY(bit, NAME, "script name", "what it allows")
  */
@@ -32,8 +33,9 @@ enum ability {
 #define ABILITY(bit, name, text, doc) | 1 << (bit)
         ABILITY_EVERY = 0 ABILITY_LIST(ABILITY),
 #undef ABILITY
-    /* A process with any of these may take the last entries of the kernel's tables and the last RAM
-     * (abi/sys/quota.h): drivers, recorders, and whoever is to put an end to what fills them. */
+    /* A process with any of these may use the last entries of the kernel's tables and the last RAM
+     * (abi/sys/quota.h): drivers, recorders, and processes that may end others which use them
+     * up. */
     ABILITY_RESERVE =
         ABILITY_TRACE | ABILITY_DEVICE | ABILITY_INTERRUPT | ABILITY_RESET | ABILITY_KILL
 };

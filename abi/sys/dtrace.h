@@ -3,13 +3,13 @@
  * Control of dynamic tracing: one kernel call, DtraceControl(). Its commands are also the messages
  * of the link's service "dtrace" (docs/link.md): struct kymo_d_call and `in_bytes` bytes go to the
  * target, the same struct and `out_bytes` bytes come back. So a link's agent passes them on without
- * examining them, and only the kernel checks what a host sends. All structures are the same on 32
+ * examining them, and only the kernel checks a host's requests. All structures are the same on 32
  * and 64 bits, little-endian; those named d_ are of trace/dtrace/dtrace.h and trace/dtrace/image.h.
  *
  *   int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
  *
  * in and out are aligned to 8. A consumer belongs to the process that created it and ends with it.
- * Needs the ability dtrace_kernel, or dtrace_user: then CREATE makes consumers that observe the
+ * Needs the ability dtrace_kernel, or dtrace_user: then CREATE creates consumers that observe the
  * caller and the processes that it started, by the providers dtrace, profile, syscall and pid; they
  * can't read kernel memory. Also needed: dtrace_destructive for programs that change the target;
  * trace for log=1, retain and logstop(); dtrace_kernel for CLAIM, LOOK, RESUME, LIMIT. Returns 0,
@@ -45,21 +45,21 @@ enum kymo_d_command {
         1, /* out: struct kymo_d_info. Answers id: the caller's pid, the consumer's $pid */
     /*
      * Lists probes from the first one with an id above call->id, as many as room and time allow:
-     * out: consecutive struct kymo_d_probe, possibly none. Returns id: where to continue. in:
-     * nothing, or a description as for PROVIDE, which the probes match. ENOENT: no more; EMSGSIZE:
-     * no room for one.
+     * out: consecutive struct kymo_d_probe, possibly none. Returns id: the one to continue with.
+     * in: nothing, or a description as for PROVIDE, which the probes match. ENOENT: no more;
+     * EMSGSIZE: no room for one.
      */
     KYMO_D_PROBES,
     KYMO_D_PROVIDE, /* in: provider, module, function, name, each with its NUL: globs, see d.h */
     /* in: a struct dtrace_image; flags: enum dtrace_create_flags. out: struct kymo_d_created, or on
      * any error except EBADF, EMSGSIZE, EFAULT struct dtrace_refusal. Returns call->handle. */
     KYMO_D_CREATE,
-    KYMO_D_GO,     /* returns cpu: where BEGIN fired */
-    KYMO_D_STOP,   /* returns cpu: where END fired */
-    KYMO_D_OVER,   /* returns id: 1 if dtrace_consumer_over(), else 0. Not a sign of life */
+    KYMO_D_GO,     /* returns cpu: the one on which BEGIN fired */
+    KYMO_D_STOP,   /* returns cpu: the one on which END fired */
+    KYMO_D_OVER,   /* returns id: 1 if dtrace_consumer_over(), otherwise 0. Not a sign of life */
     KYMO_D_STATUS, /* out: struct dtrace_status. A sign of life */
-    /* Of `cpu`: out: struct dtrace_snap, then its bytes. EFAULT: what was taken is lost, because
-     * another thread has unmapped the memory for it meanwhile. */
+    /* Takes the records of `cpu`: out: struct dtrace_snap, then its bytes. EFAULT: the data taken
+     * is lost, because another thread has unmapped its memory meanwhile. */
     KYMO_D_BUFFER,
     KYMO_D_AGGREGATION, /* likewise */
     /* Describes `id`: out: struct dtrace_epid_desc or struct dtrace_agg_desc, 4 bytes, its struct
@@ -81,25 +81,25 @@ enum kymo_d_command {
     /*
      * For a consumer that logs (DTRACE_CREATE_LOG): in, unless empty: notes that go into the event
      * log with its records, at most DTRACE_LOG_NOTES_MAX bytes, kept until replaced. They are
-     * logged from call->id on, as far as there is room. Returns id: where to continue. ECANCELED:
-     * no log runs.
+     * logged from offset call->id on, as far as there is room. Returns id: the offset to continue
+     * at. ECANCELED: no log runs.
      */
     KYMO_D_NOTES,
     /* For such a consumer: logs the data that a reader would take now. id: the pass, flags: enum
-     * dtrace_log_pass_flags. out: struct dtrace_status. Returns id: 1, or 0: some of it found no
+     * dtrace_log_pass_flags. out: struct dtrace_status. Returns id: 1, or 0 if some of it found no
      * room. A sign of life. ECANCELED as for NOTES; EAGAIN: no room now, and nothing was taken. */
     KYMO_D_PASS,
-    /* Limits the cost of programs that are made from now on: id: the most instructions that their
-     * clauses may add to a firing of one probe (steps: docs/machine.md). It can only be lowered; 0
-     * changes nothing. Returns id: the limit in force, 0: none. */
+    /* Limits the cost of programs that are created from now on: id: the most instructions that
+     * their clauses may add to a firing of one probe (steps: docs/machine.md). The limit can only
+     * be lowered; 0 changes nothing. Returns id: the limit in force, 0: none. */
     KYMO_D_LIMIT,
     /*
-     * Makes probes pidPID:PROGRAM:… of a process, where the kernel has the provider pid. in: struct
+     * Creates probes pidPID:PROGRAM:… of a process, if the kernel has the provider pid. in: struct
      * kymo_d_user, then `count` struct kymo_d_user_place. out: struct kymo_d_user_made. ESRCH: no
-     * such process; EPERM: it is not the caller's; EINVAL: there is no such provider. What a place
-     * is refused for: EFAULT it is not in the process's text, ENOTSUP text that others have, too,
-     * or an instruction that can't be displaced, EINVAL another instruction is there, ENOSPC no
-     * room.
+     * such process; EPERM: it is not the caller's; EINVAL: there is no such provider. Reasons to
+     * refuse a place: EFAULT: it is not in the process's text; ENOTSUP: text shared with other
+     * processes, or an instruction that can't be displaced; EINVAL: the text has another
+     * instruction; ENOSPC: no room.
      */
     KYMO_D_USER,
 };
@@ -107,7 +107,7 @@ enum kymo_d_command {
 struct kymo_d_call {
     uint32_t command;        /* enum kymo_d_command */
     uint32_t handle;         /* consumer's handle, not 0 */
-    uint32_t cpu, id, flags; /* as the command requires, else 0 */
+    uint32_t cpu, id, flags; /* as the command requires, otherwise 0 */
     int32_t result;          /* answer: 0 or a negative errno of abi/errno.h */
     uint32_t in_bytes;       /* bytes that follow the request */
     uint32_t out_bytes;      /* request: room for the answer; answer: its bytes */
@@ -115,12 +115,12 @@ struct kymo_d_call {
 KYMO_STATIC_ASSERT(sizeof(struct kymo_d_call) == 32, "layout on the link");
 
 #define KYMO_D_FEATURE_SAMPLES_KERNEL 1u /* profile's samples are also taken in the kernel */
-/* The D variables cycles and instructions, whose counters count here; the provider cpc. */
+/* The D variables cycles and instructions, whose counters this machine has; the provider cpc. */
 #define KYMO_D_FEATURE_COUNTS_CYCLES 2u
 #define KYMO_D_FEATURE_COUNTS_INSTRUCTIONS 4u
 #define KYMO_D_FEATURE_COUNTS_PROBES 8u
-/* cpc:::EVENT-MODE-COUNT: the least COUNT, as Solaris' dcpc has it; and what stands behind EVENT in
- * the one probe of each event that is listed before anybody asks. */
+/* cpc:::EVENT-MODE-COUNT: the least COUNT, as in Solaris' dcpc; and MODE-COUNT of the one probe of
+ * each event that is listed before any was requested. */
 #define KYMO_D_COUNT_LEAST 5000u
 #define KYMO_D_COUNT_USUAL 1000000u
 #define KYMO_D_COUNT_LISTED "-all-1000000"
@@ -137,7 +137,8 @@ struct kymo_d_info {
     char board[32];
     /* Defaults and limits of this board, bytes. */
     uint64_t bufsize, aggsize, specsize, dynvarsize, strsize;
-    uint64_t memory;   /* bytes that consumers may still take: they hold at most what stays free */
+    /* bytes that consumers may still allocate: they hold at most as much as stays free */
+    uint64_t memory;
     uint64_t clock_hz; /* of the trace clock */
 };
 
@@ -156,7 +157,7 @@ KYMO_STATIC_ASSERT(sizeof(struct kymo_d_probe) == 24, "layout on the link");
 
 struct kymo_d_created {
     uint64_t bufsize, aggsize, specsize, dynvarsize; /* struct dtrace_sizes */
-    uint32_t matched;                                /* enablings made */
+    uint32_t matched;                                /* number of enablings created */
     uint32_t pad;
 };
 
@@ -182,24 +183,25 @@ struct kymo_d_user {
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_d_user) == 8, "layout on the link");
 
-/* A place of a probe: places one behind the other whose names are the same are one probe's. */
+/* A place of a probe: consecutive places with the same names belong to one probe. */
 struct kymo_d_user_place {
     uint64_t address; /* in the process */
-    uint32_t insn;    /* the instruction there, as the ELF file has it: its first 4 bytes */
-    uint32_t offset;  /* in the function */
-    uint16_t size;    /* of this, with its texts: a multiple of 8 */
-    uint8_t bytes;    /* of the instruction */
-    uint8_t kind;     /* enum kymo_d_user_kind */
-    uint32_t pad;     /* 0 */
+    /* the instruction at the address, according to the ELF file: its first 4 bytes */
+    uint32_t insn;
+    uint32_t offset; /* in the function */
+    uint16_t size;   /* of this struct, with its texts: a multiple of 8 */
+    uint8_t bytes;   /* of the instruction */
+    uint8_t kind;    /* enum kymo_d_user_kind */
+    uint32_t pad;    /* 0 */
     /* Function and name, each with its NUL; then the instruction's bytes from the fifth on. */
     char strings[];
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_d_user_place) == 24, "layout on the link");
 
 struct kymo_d_user_made {
-    uint32_t made, refused; /* places */
-    uint32_t first;         /* of those refused: its index */
-    int32_t why;            /* and the reason, a negative errno */
+    uint32_t made, refused; /* number of places */
+    uint32_t first;         /* index of the first one refused */
+    int32_t why;            /* the reason, a negative errno */
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_d_user_made) == 16, "layout on the link");
 

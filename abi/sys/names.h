@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of the system's servers, which other programs trust: attaching one, or one below it (with a
- * slash), needs the ability that the server needs for its work. All other names are anybody's, who
- * comes first.
+ * slash), needs the ability that the server needs for its work. All other names are free for the
+ * first process that attaches them.
  *
  * X-macro: SYSTEM_NAME(name, ABILITY)
  */

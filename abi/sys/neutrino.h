@@ -38,14 +38,14 @@ union sigval {
     void *sival_ptr;
 };
 
-/* Delivered by MsgReceive() when it returns 0. */
+/* A pulse, delivered by MsgReceive() when it returns 0. */
 struct _pulse {
     uint16_t type;    /* _PULSE_TYPE */
     uint16_t subtype; /* _PULSE_SUBTYPE */
-    int8_t code;      /* negative: the kernel's, _PULSE_CODE_*; 0..127 the program's */
+    int8_t code;      /* negative: the kernel's, _PULSE_CODE_*; 0..127: the program's */
     uint8_t zero[3];
     union sigval value;
-    int32_t scoid; /* server connection id of the sender, 0 if the kernel's */
+    int32_t scoid; /* server connection id of the sender, 0 for the kernel's */
 };
 #define _PULSE_TYPE 0
 #define _PULSE_SUBTYPE 0
@@ -56,7 +56,7 @@ struct _pulse {
 #define _PULSE_CODE_MINAVAIL 0
 #define _PULSE_CODE_MAXAVAIL 127
 
-/* struct sigevent: the kinds of QNX that Kymo delivers. */
+/* struct sigevent: QNX's kinds that Kymo delivers. */
 struct sigevent {
     int sigev_notify; /* SIGEV_* */
     union {
@@ -105,8 +105,8 @@ struct sigevent {
 #define ND_LOCAL_NODE 0
 #define _NTO_SIDE_CHANNEL 0x40000000
 #define _NTO_COF_CLOEXEC 0x0001
-/* Kymo: servers of this process may deliver events over the connection, though it leads to another
- * process's channel: see MsgDeliverEvent(). */
+/* Kymo: servers of this process may deliver events over the connection, although it leads to
+ * another process's channel: see MsgDeliverEvent(). */
 #define KYMO_COF_EVENTS 0x0100
 #define KYMO_COF_ALL (_NTO_COF_CLOEXEC | KYMO_COF_EVENTS)
 
@@ -121,15 +121,15 @@ struct _msg_info {
     int32_t coid;       /* the sender's connection id */
     uint32_t msglen;    /* bytes received by the MsgReceive() */
     uint32_t srcmsglen; /* bytes sent */
-    uint32_t dstmsglen; /* bytes the sender takes in reply */
+    uint32_t dstmsglen; /* room for the reply in bytes */
     int16_t priority;
     int16_t flags; /* _NTO_MI_* */
     uint32_t reserved;
 };
-/* The sender's byte order and word size; here always the receiver's. */
+/* The sender's byte order and word size; on Kymo always the receiver's. */
 #define _NTO_MI_ENDIAN_BIG 0x0001
 #define _NTO_MI_ENDIAN_DIFF 0x0002
-/* MsgInfo(): the client wants to unblock, as an UNBLOCK pulse has reported: _NTO_CHF_UNBLOCK. */
+/* MsgInfo(): the client wants to unblock, which an UNBLOCK pulse has reported: _NTO_CHF_UNBLOCK. */
 #define _NTO_MI_UNBLOCK_REQ 0x0100
 #define _NTO_MI_NET_CRED_DIRTY 0x0200 /* never */
 #define _NTO_MI_BITS_64 0x1000        /* pointers of 64 bits */
@@ -137,14 +137,14 @@ struct _msg_info {
 
 struct _server_info { /* ConnectServerInfo() */
     uint32_t nd;      /* ND_LOCAL_NODE */
-    int32_t pid;      /* 0, as chid: the server is gone */
+    int32_t pid;      /* 0, like chid: the server has ended */
     int32_t chid;
     int32_t scoid;
     uint32_t flags; /* _NTO_COF_* */
 };
 
-/* There are no users: the ids are 0 for a process that has every ability, else 1. Abilities define
- * what a client may do. */
+/* There are no users: the ids are 0 for a process that has every ability, otherwise 1. Abilities
+ * define the rights of a client. */
 #define KYMO_CRED_GROUPS 8
 struct _cred_info {
     uint32_t ruid, euid, suid;
@@ -197,7 +197,7 @@ struct _thread_attr {
 };
 #define KYMO_THREAD_DETACHED 0x01
 
-#define _NTO_TCTL_IO 1           /* 0 with ABILITY_DEVICE or ABILITY_INTERRUPT, else EPERM */
+#define _NTO_TCTL_IO 1           /* 0 with ABILITY_DEVICE or ABILITY_INTERRUPT, otherwise EPERM */
 #define _NTO_TCTL_THREADS_HOLD 2 /* the process's other threads stop; data: NULL */
 #define _NTO_TCTL_THREADS_CONT 3 /* they continue */
 #define _NTO_TCTL_RUNMASK 4      /* data: uint32_t mask of CPUs, by value */
@@ -224,8 +224,8 @@ struct _thread_name {
 /* ---- synchronisation --------------------------------------------------------------- */
 
 /*
- * Lives in user memory. An uncontended mutex is locked and unlocked by a compare-and-swap of
- * `owner` alone; the kernel is called only when SYNC_WAITING is or must be set.
+ * A synchronization object in user memory. An uncontended mutex is locked and unlocked by a
+ * compare-and-swap of `owner` alone; the kernel is called only when SYNC_WAITING is or must be set.
  */
 typedef struct kymo_sync {
     volatile int32_t count;  /* semaphore: value; recursive mutex: depth - 1 | flags */
@@ -240,7 +240,7 @@ typedef struct kymo_sync {
 #define SYNC_MUTEX_FREE 0
 #define SYNC_SEM 1
 #define SYNC_COND 2
-/* QNX's names of these; the values are Kymo's. */
+/* QNX's names for these; the values are Kymo's. */
 #define _NTO_SYNC_MUTEX_FREE SYNC_MUTEX_FREE
 #define _NTO_SYNC_SEM SYNC_SEM
 #define _NTO_SYNC_COND SYNC_COND
@@ -310,7 +310,7 @@ struct _timer_info {
 #define _NTO_INTR_FLAGS_PROCESS 0x04
 
 /* ---- the calls --------------------------------------------------------------------- */
-#ifndef KYMO_KERNEL /* the kernel sees the types only */
+#ifndef KYMO_KERNEL /* the kernel uses only the types */
 
 int ChannelCreate(unsigned flags);
 int ChannelDestroy(int chid);
@@ -388,7 +388,7 @@ int InterruptWait(int flags, const uint64_t *reserved);
 int InterruptMask(int intr, int id);
 int InterruptUnmask(int intr, int id);
 
-/* A signal that ends another process: returns when that process has ended. */
+/* Sends a signal. If it ends another process, returns when that process has ended. */
 int SignalKill(uint32_t nd, int pid, int tid, int signo, int code, int value);
 
 int TraceEvent(int cmd, ...); /* sys/trace.h */

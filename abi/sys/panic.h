@@ -21,7 +21,8 @@
 
 /* kind: why the kernel stopped. X-macro: KIND(number, NAME, "text in the capture") */
 #define KYMO_PANIC_LIST(KIND) \
-    KIND(1, ASSERT, "panic") /* the kernel found an internal error, or was asked to panic */ \
+    KIND(1, ASSERT, \
+         "panic") /* the kernel detected an internal error, or was requested to panic */ \
     KIND(2, FAULT, "fault in the kernel") /* an exception inside the kernel */ \
     KIND(3, WATCHDOG, "watchdog")         /* the watchdog was not armed again in time */
 
@@ -37,7 +38,7 @@ enum kymo_panic_kind {
 #define KYMO_PANIC_FRAMES 16
 #define KYMO_PANIC_CPUS 8
 
-/* Another CPU: its thread, as it was when it entered the kernel. */
+/* Another CPU: its thread, in the state in which it entered the kernel. */
 struct kymo_panic_cpu {
     uint32_t cpu;
     uint32_t state; /* KYMO_PANIC_CPU_* */
@@ -52,7 +53,7 @@ struct kymo_panic {
     uint32_t magic;
     uint32_t version;
     uint32_t kind; /* enum kymo_panic_kind */
-    /* e_machine of the kernel's ELF: selects the names of the registers */
+    /* e_machine of the kernel's ELF: determines the names of the registers */
     uint32_t machine;
     uint32_t cpu;                  /* number of the failing CPU */
     uint32_t call;                 /* kernel call of its thread; 255: none */
@@ -66,9 +67,9 @@ struct kymo_panic {
     /* return addresses on the kernel's stack, innermost first */
     uint64_t frames[KYMO_PANIC_FRAMES];
     struct kymo_panic_cpu cpus[KYMO_PANIC_CPUS]; /* the other CPUs */
-    /* Bytes of each CPU's kernel stack; 0 in records of kernels that did not know it. */
+    /* Bytes of each CPU's kernel stack; 0 in records of kernels without this field. */
     uint32_t stack_bytes;
-    uint32_t stack_used[KYMO_PANIC_CPUS]; /* high-water mark of it, by CPU; 0: no such CPU */
+    uint32_t stack_used[KYMO_PANIC_CPUS]; /* its high-water mark, by CPU; 0: no such CPU */
     uint32_t reserved_2;
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_panic) == 1008, "it is in retained memory and in core files");

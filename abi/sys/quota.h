@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Quotas: what a process, a group of processes, and all processes together may hold. A spawn sets
- * the child's limits, at most the parent's own; docs/security.md has the rules.
+ * Quotas: limits on the resources of a process, a group of processes, and all processes together. A
+ * spawn sets the child's limits, at most the parent's own; docs/security.md has the rules.
  *
- * X-macro: LIMIT(number, NAME, "script name", "what is counted"). All count pieces but RAM and
+ * X-macro: LIMIT(number, NAME, "script name", "what is counted"). All count pieces, except RAM and
  * TRACE, which count bytes.
  */
 #ifndef ABI_SYS_QUOTA_H
@@ -37,17 +37,18 @@ enum kymo_limit {
 
 #define KYMO_LIMIT_IS_BYTES(what) ((what) == KYMO_LIMIT_RAM || (what) == KYMO_LIMIT_TRACE)
 
-/* In struct kymo_spawn: as much as the parent has. In struct kymo_quota: no limit. */
+/* In struct kymo_spawn: as much as the parent may have. In struct kymo_quota: no limit. */
 #define KYMO_LIMIT_MOST UINT64_MAX
 
-/* ProcLimits(pid, level, …): level 0 is the process, then come its groups from the inside to the
- * outside, last the whole system. */
+/* ProcLimits(pid, level, …): level 0 is the process, followed by its groups from the innermost
+ * outwards, and finally the whole system. */
 struct kymo_quota {
-    int32_t group;                 /* number of the group; 0: a process; -1: the system */
-    uint32_t members;              /* processes and groups inside of it */
-    uint64_t used[KYMO_LIMITS];    /* now */
-    uint64_t limit[KYMO_LIMITS];   /* most; KYMO_LIMIT_MOST: no limit of its own */
-    uint64_t reserve[KYMO_LIMITS]; /* the system's: of limit, for processes with ABILITY_RESERVE */
+    int32_t group;               /* number of the group; 0: a process; -1: the system */
+    uint32_t members;            /* number of processes and groups inside */
+    uint64_t used[KYMO_LIMITS];  /* now */
+    uint64_t limit[KYMO_LIMITS]; /* most; KYMO_LIMIT_MOST: no limit of its own */
+    /* of the system: the part of limit for processes with ABILITY_RESERVE */
+    uint64_t reserve[KYMO_LIMITS];
 };
 
 #endif

@@ -4,7 +4,7 @@
  * trace (class PR_TH), so it never changes.
  *
  * X-macro: STATE(number, NAME, "printed name", emitted). emitted is 1 if a Kymo thread can be in
- * that state, 0 if it is included only so that captures of other kernels print.
+ * that state, 0 if it is included only for printing captures of other kernels.
  */
 #ifndef ABI_SYS_STATES_H
 #define ABI_SYS_STATES_H
@@ -38,7 +38,7 @@
  *               ThreadCtl(_NTO_TCTL_ONE_THREAD_HOLD) and not waiting for anything else
  *   WAITTHREAD  in ProcWait(), until a child process ends
  *   WAITCTX     in TraceEvent(START), until a trace buffer is FREE for the state dump; in a command
- *               for the trace or D, until another one is over; in SignalKill(), until the process
+ *               for the trace or D, until another one has ended; in SignalKill(), until the process
  *               has ended; a thread that ends its process, until those on other CPUs have ended
  */
 enum thread_state {

@@ -13,8 +13,8 @@
  * THREAD (the thread that the event describes), VTHREAD, SYSTEM and COMM (the thread running on the
  * CPU); others ENOTSUP. EINVAL: pid not above 0. Either CLR command removes both.
  *
- * *HANDLER: no function of a program runs inside the kernel here; a D predicate is the dynamic
- * filter (tracelogger -x).
+ * *HANDLER: no function of a program runs inside Kymo's kernel; a D predicate is the dynamic filter
+ * (tracelogger -x).
  */
 #ifndef ABI_SYS_TRACE_H
 #define ABI_SYS_TRACE_H
@@ -34,7 +34,7 @@
 #define _NTO_TRACE_DELCLASS _NTO_TRACE_CMD(2, 4)
 #define _NTO_TRACE_ADDEVENT _NTO_TRACE_CMD(3, 5)
 #define _NTO_TRACE_DELEVENT _NTO_TRACE_CMD(3, 6)
-#define _NTO_TRACE_ADDEVENTHANDLER _NTO_TRACE_CMD(5, 7) /* ENOTSUP, as 8, 36, 37: see below */
+#define _NTO_TRACE_ADDEVENTHANDLER _NTO_TRACE_CMD(5, 7) /* ENOTSUP, like 8, 36, 37: see above */
 #define _NTO_TRACE_DELEVENTHANDLER _NTO_TRACE_CMD(3, 8)
 #define _NTO_TRACE_INSERTEVENT _NTO_TRACE_CMD(5, 9) /* header, time (ignored), d1, d2 */
 #define _NTO_TRACE_START _NTO_TRACE_CMD(1, 10)
@@ -72,7 +72,7 @@
 /* class (internal number), event, d1, d2; or class, event, ptr, number of 32-bit words */
 #define _NTO_TRACE_INSERTSCLASSEVENT _NTO_TRACE_CMD(5, 42)
 #define _NTO_TRACE_INSERTCCLASSEVENT _NTO_TRACE_CMD(5, 43)
-/* QNX 8.0's replacement for the hook. Here ENOTSUP; docs/traceevent.md names the alternative. */
+/* QNX 8.0's replacement for the hook. ENOTSUP on Kymo; docs/traceevent.md names the alternative. */
 #define _NTO_TRACE_SETBUFFER _NTO_TRACE_CMD(3, 44)
 #define _NTO_TRACE_LOGGER_ATTACH _NTO_TRACE_CMD(3, 45)
 #define _NTO_TRACE_WAITBUFFER _NTO_TRACE_CMD(2, 46)
@@ -91,48 +91,50 @@
 /* CPUs 0 to 31 and 32 to 63, one bit each: closes their buffers if others are FREE; a CPU without
  * one closes an empty one. ECANCELED: no linear recording runs. */
 #define KYMO_TRACE_FLUSHCPUS _NTO_TRACE_CMD(3, 0x1007)
-/* Retained memory (abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER there; also EBUSY,
+/* Retained memory (abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER in it; also EBUSY,
  * ENODEV. The others concern an earlier boot's data; ENOENT: there is none. */
 #define KYMO_TRACE_ALLOCRETAINED _NTO_TRACE_CMD(3, 0x1020) /* count per CPU, uint64_t *paddr */
 #define KYMO_TRACE_QUERYRETAINED _NTO_TRACE_CMD(2, 0x1021) /* struct kymo_retained * */
 #define KYMO_TRACE_READRETAINED \
     _NTO_TRACE_CMD(4, 0x1022) /* offset, void *, bytes up to KYMO_TRACE_READ_MOST */
-#define KYMO_TRACE_DROPRETAINED _NTO_TRACE_CMD(1, 0x1023) /* it is saved, or not wanted */
+#define KYMO_TRACE_DROPRETAINED _NTO_TRACE_CMD(1, 0x1023) /* its data is saved, or not needed */
 #define KYMO_TRACE_READ_MOST 4096
 /* ALLOCBUFFER in a memory object (sys/kymo.h) that is open for writing and exactly as long as the
  * buffers: count, uint64_t *paddr, id. Until they are freed, the object can't be mapped for
  * writing. */
 #define KYMO_TRACE_ALLOCOBJECT _NTO_TRACE_CMD(4, 0x1030)
-/* uint32_t *, or NULL: a word of the caller's, where the kernel keeps from now on whether user
- * events are wanted: 0 while none would be recorded, else 1. One for each process: the last one
- * counts. Any process may. EFAULT: not the caller's writable memory; EINVAL: not 4-aligned. */
+/* uint32_t *, or NULL: a word of the caller in which the kernel stores from now on whether user
+ * events are wanted: 0 while none would be recorded, otherwise 1. One for each process: the last
+ * one counts. Any process may call it. EFAULT: not the caller's writable memory; EINVAL: not
+ * 4-aligned. */
 #define KYMO_TRACE_USERWORD _NTO_TRACE_CMD(2, 0x1040)
 /* const struct kymo_probe_site *, count: registers the sites of the caller's static probes
  * (<kymo_probe.h>), at most KYMO_TRACE_SITES_MOST. From now on the kernel keeps them switched on
  * while user events are wanted. A count of 0 withdraws the table. One table for each process: the
- * last one counts. Any process may. E2BIG: too many; EINVAL: not aligned, a site isn't what the
- * table says, or a branch doesn't reach its target; EFAULT: not the caller's memory; ENOTSUP: text
- * that isn't the process's own RAM: it runs from flash. A count of KYMO_TRACE_SITES_SYSTEM: the
- * table is the one that struct kymo_startup names, of the library's probes; they are switched on
- * if they are wanted (KYMO_TRACE_SYSTEM_PROBES). */
+ * last one counts. Any process may call it. E2BIG: too many; EINVAL: not aligned, a site doesn't
+ * match the table, or a branch doesn't reach its target; EFAULT: not the caller's memory; ENOTSUP:
+ * text that isn't in the process's own RAM: it runs from flash. A count of KYMO_TRACE_SITES_SYSTEM:
+ * the table is that in struct kymo_startup, of the library's probes; they are switched on if they
+ * are wanted (KYMO_TRACE_SYSTEM_PROBES). */
 #define KYMO_TRACE_USERSITES _NTO_TRACE_CMD(3, 0x1041)
-#define KYMO_TRACE_SITES_MOST 4096 /* ldscripts/user.ld names it, too */
+#define KYMO_TRACE_SITES_MOST 4096 /* ldscripts/user.ld uses it, too */
 #define KYMO_TRACE_SITES_SYSTEM 0x10000u
 /* const uint32_t *, count: an event of a system's probe (lib/system_probe/), at most
- * KYMO_TRACE_USER_COMBINE_MAX bytes. The log has it as class USER, number KYMO_LOG_SYSTEM_CODE, if
- * class KYMO_TRACE_SYSTEM_PROBES is on. Any process may; errors as INSERTCUSEREVENT's. */
+ * KYMO_TRACE_USER_COMBINE_MAX bytes. The log records it as class USER, number KYMO_LOG_SYSTEM_CODE,
+ * if class KYMO_TRACE_SYSTEM_PROBES is on. Any process may call it; errors as for
+ * INSERTCUSEREVENT. */
 #define KYMO_TRACE_INSERTPROBE _NTO_TRACE_CMD(3, 0x1042)
 struct kymo_probe_site {
     uintptr_t site; /* address of the NOP */
-    uintptr_t on;   /* where it leads when it is on */
+    uintptr_t on;   /* target of the branch when it is on */
 };
 #define KYMO_TRACE_SETGATE _NTO_TRACE_CMD(3, 0x1010)      /* name, struct kymo_trace_refusal * */
 #define KYMO_TRACE_QUERYSTOPPED _NTO_TRACE_CMD(3, 0x1011) /* cpu, struct kymo_trace_stopped * */
 
-/* In a slot's header: inserted by a process (8.0). INSERTEVENT accepts and drops it. */
+/* In a slot's header: inserted by a process (8.0). INSERTEVENT accepts and clears it. */
 #define _NTO_TRACE_PROCESS_INJECTED 0x00010000
 
-/* External classes: the argument of ADDCLASS and its kin. */
+/* External classes: the argument of ADDCLASS and related commands. */
 #define _NTO_TRACE_EMPTY 0
 #define _NTO_TRACE_CONTROL 1
 #define _NTO_TRACE_KERCALL 2 /* pseudo: 3, 4 and 5 */
@@ -150,8 +152,8 @@ struct kymo_probe_site {
 #define _NTO_TRACE_COMM 14
 #define _NTO_TRACE_INT_HANDLER_ENTER 15
 #define _NTO_TRACE_INT_HANDLER_EXIT 16
-/* Kymo's: the static probes of the library and of drivers. All or none of them; off until it is
- * added by its name: ADDALLCLASSES leaves it out, DELALLCLASSES doesn't. */
+/* Kymo's own: the static probes of the library and of drivers, all or none of them. Off until the
+ * class is added by name: ADDALLCLASSES leaves it out, DELALLCLASSES includes it. */
 #define KYMO_TRACE_SYSTEM_PROBES 32
 
 /*
@@ -162,7 +164,8 @@ struct kymo_probe_site {
  */
 #define _NTO_TRACE_KERCALLFIRST 0
 #define _NTO_TRACE_KERCALLLAST 127
-#define _NTO_TRACE_INTFIRST 0 /* interrupts; numbers from 256 on, which no board has, are ENOTSUP */
+/* interrupts; numbers from 256 on, which no board has, result in ENOTSUP */
+#define _NTO_TRACE_INTFIRST 0
 #define _NTO_TRACE_INTLAST 0xffffffffu
 #define _NTO_TRACE_USERFIRST 0
 #define _NTO_TRACE_USERLAST 0x3ff
@@ -171,15 +174,15 @@ struct kymo_probe_site {
 #define _NTO_TRACE_GETEVENT(header) ((header)&0x3ff)
 #define _NTO_TRACE_GETEVENT_C(header) ((header) & (0x1f << 10))
 #define _NTO_TRACE_GETCPU(header) (((header)&0x3f000000) >> 24)
-/* The structure (simple or a combine event's part) stays in its place, too. And a header's parts
- * put together, structure and class as those two give them. */
+/* The structure (simple or a part of a combine event) keeps its position, too. The next macro
+ * assembles a header from its parts, with structure and class in these positions. */
 #define _TRACE_GET_STRUCT(header) ((header) & (3u << 30))
 #define _TRACE_MAKE_CODE(cpu, structure, eclass, event) \
     ((uint32_t)(cpu) << 24 | (structure) | (eclass) | (event))
-/* With an event's number for INSERTSCLASSEVENT: d1 and d2 are whole machine words. */
+/* Added to an event's number for INSERTSCLASSEVENT: d1 and d2 are whole machine words. */
 #define _NTO_TRACE_EVENT64 512
 
-/* Most bytes of a user combine or string event; more: EINVAL. A setting. */
+/* Most bytes of a user combine or string event; longer ones result in EINVAL. A setting. */
 #ifndef KYMO_TRACE_USER_COMBINE_MAX
 #define KYMO_TRACE_USER_COMBINE_MAX 256
 #endif
@@ -192,10 +195,10 @@ struct kymo_trace_buffer {
     uint32_t slots;    /* valid slots, CONTROL ones included */
 };
 
-#define KYMO_TRACE_NAME_MAX 48 /* as KYMO_NAME_MAX: a program's name with its NUL */
+#define KYMO_TRACE_NAME_MAX 48 /* like KYMO_NAME_MAX: a program's name with its NUL */
 
-/* QUERYOWNER: the owner of the buffers, as after an EEXIST of ALLOCBUFFER. EFAULT: there are no
- * buffers. */
+/* QUERYOWNER's answer: the owner of the buffers, for example after an EEXIST of ALLOCBUFFER.
+ * EFAULT: there are no buffers. */
 struct kymo_trace_owner {
     int32_t pid;      /* of the process that allocated them */
     uint32_t gone;    /* 1: it has ended; any process with the ability may stop, take and free */
@@ -216,11 +219,12 @@ struct kymo_retained {
 };
 
 #define KYMO_TRACE_CLASSES 16 /* internal classes counted; a power of two above the last */
-#define KYMO_TRACE_REASONS 8  /* for which the kernel counts losses; 0 is none */
-#define KYMO_DROP_REASONS 9   /* that a capture may name: likewise */
+#define KYMO_TRACE_REASONS 8  /* reasons for which the kernel counts losses; 0 is none */
+#define KYMO_DROP_REASONS 9   /* reasons that a capture may contain: likewise */
 
-/* Why events were lost: CONTROL/DROPPED's reason. RECYCLED is no loss and never the kernel's: the
- * tracelogger says so of a ring's events between two runs (docs/format.md §6). */
+/* Reasons for which events were lost: CONTROL/DROPPED's reason. RECYCLED is not a loss and never
+ * reported by the kernel: the tracelogger uses it for a ring's events between two runs
+ * (docs/format.md §6). */
 #define KYMO_DROP_REASON_LIST(R) \
     R(1, OVERWRITTEN, "overwritten", "their READY buffer was reused for newer events") \
     R(2, NOBUFFER, "no buffer", "every other buffer was READY or BUSY") \
@@ -248,9 +252,9 @@ struct kymo_trace_loss {
     uint64_t pending[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES]; /* not yet in the stream as DROPPED */
     uint32_t buffers_closed;                                  /* buffers that became READY */
     uint32_t buffers_overwritten;
-    uint32_t sequence; /* last sequence number given out */
-    /* most buffers READY or BUSY at once, demand included: the -k that would have been needed
-     * (estimate: counts the buffers overwritten or missed in the worst run) */
+    uint32_t sequence; /* the latest sequence number */
+    /* highest number of buffers READY or BUSY at once, demand included: the -k that would have been
+     * needed (estimate: counts the buffers overwritten or missed in the worst run) */
     uint32_t ready_most;
     uint64_t recycled; /* ring policy: events overwritten by newer ones; not lost */
 };
@@ -258,15 +262,16 @@ struct kymo_trace_loss {
 /*
  * SETGATE: from now on an event is logged only if a clause of this D program (a file of the boot
  * image, made by `kymo dtrace --compile`) lets it pass. NULL: no gate. Errors: EFAULT no buffers,
- * EEXIST there is a gate, ENOENT no such file, ENOMEM. Three errors also fill in why: EPERM the
- * caller hasn't the ability dtrace_kernel, too; ESRCH a description matches no probe; EINVAL the
+ * EEXIST there is a gate, ENOENT no such file, ENOMEM. Three errors also fill in the reason: EPERM
+ * the caller lacks the ability dtrace_kernel; ESRCH a description matches no probe; EINVAL the
  * program is not for a gate or not for this machine.
  */
 struct kymo_trace_refusal {
     uint32_t reason; /* enum kymo_gate_reason, or below 1000 a number of trace/dtrace/reasons.def */
     uint32_t clause; /* the clause, from 0, if the reason is a gate's own */
-    char text[120];  /* DTRACE_REFUSAL_TEXT: the reason in words; "": a gate's own reason, whose
-                        words KYMO_GATE_REASON_LIST has, or errno says all */
+    /* DTRACE_REFUSAL_TEXT: the reason in words; "": a gate's own reason, whose text is in
+     * KYMO_GATE_REASON_LIST, or errno is sufficient */
+    char text[120];
 };
 
 #define KYMO_GATE_REASON_LIST(R) \
