@@ -60,7 +60,7 @@ struct kymo_retain_ring {
     uint32_t buffers; /* offset of buffer 0; the others follow */
     uint32_t marks;   /* offset of struct kymo_retain_mark [ncpu * per_cpu] */
     /* offset of the state word of CPU 0's buffer 0: sequence << 2 | state. The next word is the
-     * buffer's bytes, once it is READY; if FREE 0: the buffer was discarded, its events counted as
+     * buffer's bytes, once it is READY; 0 in a FREE buffer: it was discarded, its events counted as
      * lost. The upper half of the word after that is the number of its DROPPED slots that are
      * pending again, because it is being reused */
     uint32_t words;
