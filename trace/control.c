@@ -21,9 +21,10 @@
 
 #define NTO_VERSION 640 /* QUERYVERSION: the QNX release that defines these numbers and commands */
 
-static bool is_owner(const struct trace_caller *who)
+static bool is_owner(const struct trace_caller *caller)
 {
-    return !trace_state.log.block || !trace_state.log.owner || trace_state.log.owner == who->owner;
+    return !trace_state.log.block || !trace_state.log.owner ||
+           trace_state.log.owner == caller->owner;
 }
 
 static long query_owner(struct kymo_trace_owner *out)
@@ -173,33 +174,34 @@ long trace_state_give(uint32_t index)
     return 0;
 }
 
-static long control_alloc(const struct trace_caller *who, uint32_t per_cpu, uint64_t *paddr,
+static long control_alloc(const struct trace_caller *caller, uint32_t per_cpu, uint64_t *paddr,
                           bool retained)
 {
     struct kymo_trace_owner *owner = &trace_state.owner;
-    long error = trace_state_alloc(who->owner, per_cpu, paddr, retained);
+    long error = trace_state_alloc(caller->owner, per_cpu, paddr, retained);
 
     if (!error) {
-        *owner = (struct kymo_trace_owner){.pid = who->pid};
-        for (unsigned i = 0; i + 1 < KYMO_TRACE_NAME_MAX && who->name[i]; i++) {
-            owner->name[i] = who->name[i];
+        *owner = (struct kymo_trace_owner){.pid = caller->pid};
+        for (unsigned i = 0; i + 1 < KYMO_TRACE_NAME_MAX && caller->name[i]; i++) {
+            owner->name[i] = caller->name[i];
         }
     }
     return error;
 }
 
-static long owner_command(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
+static long owner_command(const struct trace_caller *caller, uint32_t cmd, const uint32_t args[4],
                           void *data)
 {
     struct trace_gate_request *gate = data; /* for SETGATE */
 
-    if (!is_owner(who)) {
+    if (!is_owner(caller)) {
         return cmd == _NTO_TRACE_ALLOCBUFFER || cmd == KYMO_TRACE_ALLOCRETAINED ? -EEXIST : -EPERM;
     }
     switch (cmd) {
     case _NTO_TRACE_ALLOCBUFFER:
     case KYMO_TRACE_ALLOCRETAINED:
-        return data ? control_alloc(who, args[0], data, cmd == KYMO_TRACE_ALLOCRETAINED) : -EFAULT;
+        return data ? control_alloc(caller, args[0], data, cmd == KYMO_TRACE_ALLOCRETAINED)
+                    : -EFAULT;
     case _NTO_TRACE_DEALLOCBUFFER:
         if (!trace_state.log.block) {
             return -EFAULT;
@@ -234,7 +236,8 @@ static long owner_command(const struct trace_caller *who, uint32_t cmd, const ui
     }
 }
 
-long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4], void *data)
+long trace_control(const struct trace_caller *caller, uint32_t cmd, const uint32_t args[4],
+                   void *data)
 {
     switch (cmd) {
     case _NTO_TRACE_QUERYSUPPORT:
@@ -244,7 +247,7 @@ long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t 
     default:
         break;
     }
-    if (!who->able) {
+    if (!caller->able) {
         return -EPERM;
     }
     switch (cmd) {
@@ -260,7 +263,7 @@ long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t 
     case KYMO_TRACE_SETGATE:
     case _NTO_TRACE_SKIPBUFFER:
     case _NTO_TRACE_OVERWRITEBUFFER:
-        return owner_command(who, cmd, args, data);
+        return owner_command(caller, cmd, args, data);
     default:
         return run_command(cmd, args, data);
     }

@@ -17,7 +17,7 @@
  * masked. */
 enum ended_part { ENDED_NAME, ENDED_TEXT, ENDED_END, ENDED_PARTS };
 struct ended_step {
-    const struct trace_ended *who;
+    const struct trace_ended *ended;
     enum ended_part part;
     bool *wanted; /* by any CPU */
 };
@@ -33,12 +33,12 @@ static uint64_t ring_begins(const struct trace_ring *ring)
                : 0;
 }
 
-/* Returns whether this CPU's ring runs and may hold an event of `who`. */
-static bool ring_may_hold(const struct trace_cpu *cpu, const struct trace_ended *who)
+/* Returns whether this CPU's ring runs and may hold an event of `ended`. */
+static bool ring_may_hold(const struct trace_cpu *cpu, const struct trace_ended *ended)
 {
     return cpu->on && cpu->ring.policy == TRACE_RING && cpu->ring.sequence != 0 &&
-           trace_ring_names(&cpu->ring)->other >= who->born &&
-           ring_begins(&cpu->ring) <= who->ended;
+           trace_ring_names(&cpu->ring)->other >= ended->born &&
+           ring_begins(&cpu->ring) <= ended->ended;
 }
 
 /* Logged regardless of the filters if the ring is retained: its reader names living threads and
@@ -50,16 +50,16 @@ static bool ended_logged(const struct trace_cpu *cpu, unsigned id)
 
 static void ended_process_here(const struct trace_cpu *cpu, const struct ended_step *step)
 {
-    const struct trace_ended *who = step->who;
+    const struct trace_ended *ended = step->ended;
 
     if (step->part == ENDED_NAME && ended_logged(cpu, TRACE_EV_proc_create_name)) {
-        trace_dump_proc_create_name(who->ppid, who->pid, who->name);
+        trace_dump_proc_create_name(ended->ppid, ended->pid, ended->name);
     }
-    if (step->part == ENDED_TEXT && who->text_len && ended_logged(cpu, TRACE_EV_mapname)) {
-        trace_dump_mapname(who->pid, who->text, who->text_len, who->name);
+    if (step->part == ENDED_TEXT && ended->text_len && ended_logged(cpu, TRACE_EV_mapname)) {
+        trace_dump_mapname(ended->pid, ended->text, ended->text_len, ended->name);
     }
     if (step->part == ENDED_END && ended_logged(cpu, TRACE_EV_proc_destroy)) {
-        trace_dump_proc_destroy(who->ppid, who->pid);
+        trace_dump_proc_destroy(ended->ppid, ended->pid);
     }
 }
 
@@ -74,28 +74,28 @@ static void ended_here(void *arg)
         names->other = last;
     }
     if (step->part == ENDED_NAME) {
-        names->wanted = ring_may_hold(cpu, step->who);
+        names->wanted = ring_may_hold(cpu, step->ended);
     }
     if (!names->wanted) {
         return;
     }
     trace_atomic_store(step->wanted, true, __ATOMIC_RELAXED); /* the cross-call orders it */
-    if (step->who->tid == 0) {
+    if (step->ended->tid == 0) {
         ended_process_here(cpu, step);
     } else if (ended_logged(cpu, TRACE_EV_thread_name)) {
-        trace_dump_thread_name(step->who->pid, step->who->tid, step->who->name);
+        trace_dump_thread_name(step->ended->pid, step->ended->tid, step->ended->name);
     }
     names->named = trace_clock_last(cpu);
 }
 
-void trace_ended(const struct trace_ended *who)
+void trace_ended(const struct trace_ended *ended)
 {
-    const unsigned parts = who->tid ? ENDED_NAME + 1 : ENDED_PARTS;
+    const unsigned parts = ended->tid ? ENDED_NAME + 1 : ENDED_PARTS;
     bool wanted = trace_state.running && trace_state.policy == TRACE_RING;
 
     for (unsigned part = ENDED_NAME; wanted && part < parts; part++) {
         wanted = false;
         trace_port_run_on_all(ended_here,
-                              &(struct ended_step){who, (enum ended_part)part, &wanted});
+                              &(struct ended_step){ended, (enum ended_part)part, &wanted});
     }
 }

@@ -85,7 +85,7 @@ static bool log_reserve_step(struct trace_cpu *cpu, unsigned slot_class, unsigne
         cpu->request = true;
     }
     if (cpu->nested) {
-        trace_loss_fold(cpu);
+        trace_loss_add_recursive(cpu);
     }
     cpu->busy = false;
     log_set_limit(cpu);
@@ -130,53 +130,54 @@ static void log_finish(struct trace_cpu *cpu, uintptr_t irq)
     trace_port_irq_restore(irq);
 }
 
-void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
+void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t packed)
 {
     struct trace_cpu *cpu = trace_port_cpu();
-    uint32_t code = TRACE_WHAT_CODE(what);
+    uint32_t code = TRACE_PACKED_CODE(packed);
 
     (void)now;
     /* a clock beyond the latest TIME's wrap */
     if (log_lost_again(cpu, code >> TRACE_CLASS_SHIFT)) {
-        trace_port_irq_restore(what);
+        trace_port_irq_restore(packed);
         return;
     }
-    struct trace_slot *slot = log_reserve(cpu, code >> TRACE_CLASS_SHIFT, 1, TRACE_WHAT_IRQ(what));
+    struct trace_slot *slot =
+        log_reserve(cpu, code >> TRACE_CLASS_SHIFT, 1, TRACE_PACKED_IRQ(packed));
     if (slot) {
         log_put_simple(cpu, slot, code, slot->time, d1, d2);
     }
-    log_finish(cpu, TRACE_WHAT_IRQ(what));
+    log_finish(cpu, TRACE_PACKED_IRQ(packed));
 }
 
 /* Records the event that fills the buffer up to the high-water mark. While limit differs from full,
  * all other events leave a slot for it. */
-void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
+void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t packed)
 {
     struct trace_cpu *cpu = trace_port_cpu();
     struct trace_slot *limit = cpu->limit, *slot = cpu->cursor;
 
     if (!limit) { /* and then so is full */
-        if (likely(log_lost(cpu, TRACE_WHAT_CODE(what) >> TRACE_CLASS_SHIFT))) {
-            trace_port_irq_restore(what);
+        if (likely(log_lost(cpu, TRACE_PACKED_CODE(packed) >> TRACE_CLASS_SHIFT))) {
+            trace_port_irq_restore(packed);
         } else {
-            log_next(d1, d2, now, what);
+            log_next(d1, d2, now, packed);
         }
         return;
     }
     struct trace_slot *full = cpu->full;
     if (limit == full) {
-        log_next(d1, d2, now, what);
+        log_next(d1, d2, now, packed);
         return;
     }
     cpu->limit = cpu->due = full;
-    log_put_simple(cpu, slot, TRACE_WHAT_CODE(what), (uint32_t)now, d1, d2);
+    log_put_simple(cpu, slot, TRACE_PACKED_CODE(packed), (uint32_t)now, d1, d2);
     TRACE_PORT_REQUEST_EXIT(cpu);
-    trace_port_irq_restore(what);
+    trace_port_irq_restore(packed);
 }
 
 /* After a wrap TIME is written first; the high-water mark, and a slot for it, are then left to the
  * next event. Otherwise the event shares the previous one's tick. */
-void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
+void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t packed)
 {
     struct trace_cpu *cpu = trace_port_cpu();
     struct trace_slot *slot = cpu->cursor;
@@ -185,19 +186,19 @@ void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 
     if (likely(trace_clock_over(cpu, now))) {
         if (slot + 2 >= full || (TRACE_PORT_CLOCK_BITS != 32 && time == UINT32_MAX)) {
-            log_slow(d1, d2, now, what);
+            log_slow(d1, d2, now, packed);
             return;
         }
         slot = log_put_time(cpu, slot, trace_clock_high(cpu, now), time);
     } else {
         time = slot[-1].time;
         if (slot >= cpu->limit || time == UINT32_MAX) {
-            log_slow(d1, d2, now, what);
+            log_slow(d1, d2, now, packed);
             return;
         }
     }
-    log_put_simple(cpu, slot, TRACE_WHAT_CODE(what), time + 1, d1, d2);
-    trace_port_irq_restore(what);
+    log_put_simple(cpu, slot, TRACE_PACKED_CODE(packed), time + 1, d1, d2);
+    trace_port_irq_restore(packed);
 }
 
 /* For 32-bit clocks: see trace/clock.h. With limit NULL the next event checks the time itself. */

@@ -19,14 +19,14 @@
 
 /*
  * Slow paths of trace_log2(): for a stamp that is not above the previous one or belongs to another
- * wrap; for a slot at the limit. Both end the masked section. `what` is class << 10 | event with
+ * wrap; for a slot at the limit. Both end the masked section. `packed` is class << 10 | event with
  * the port's interrupt state in its low bits, so that all arguments fit the four argument registers
  * of a small CPU.
  */
-void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
-void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
-#define TRACE_WHAT_CODE(what) ((uint32_t)((what) >> TRACE_PORT_IRQ_BITS))
-#define TRACE_WHAT_IRQ(what) ((what) & (((uintptr_t)1 << TRACE_PORT_IRQ_BITS) - 1))
+void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t packed);
+void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t packed);
+#define TRACE_PACKED_CODE(packed) ((uint32_t)((packed) >> TRACE_PORT_IRQ_BITS))
+#define TRACE_PACKED_IRQ(packed) ((packed) & (((uintptr_t)1 << TRACE_PORT_IRQ_BITS) - 1))
 
 /* Returns whether the time of an event in slot is not a common case: the clock's upper word has
  * changed, or the previous slot is not older. */
@@ -51,11 +51,11 @@ TRACE_INLINE void trace_log2_code(uint32_t code, uint32_t d1, uint32_t d2)
     struct trace_slot *limit = cpu->limit;
 
     if (unlikely(trace_log_time_special(cpu, slot, now))) {
-        trace_log_time(d1, d2, now, trace_port_what(code, irq));
+        trace_log_time(d1, d2, now, trace_port_pack(code, irq));
         return;
     }
     if (unlikely((uintptr_t)slot >= (uintptr_t)limit)) {
-        trace_log_limit(d1, d2, now, trace_port_what(code, irq));
+        trace_log_limit(d1, d2, now, trace_port_pack(code, irq));
         return;
     }
     cpu->count[code >> TRACE_CLASS_SHIFT]++;
@@ -123,7 +123,7 @@ void trace_log_flush(struct trace_cpu *cpu);
  * as far as there are FREE buffers for them; the second discards this buffer if it is READY. Return
  * true if more steps are left.
  */
-bool trace_log_tell(struct trace_cpu *cpu);
+bool trace_log_report_losses(struct trace_cpu *cpu);
 bool trace_log_clear(struct trace_cpu *cpu, uint32_t index);
 /* Opens this CPU's first buffer after trace_log_start(), if one is FREE, so that the capture has a
  * TIME of this CPU; closes it under the linear policy. Own CPU, interrupts masked. */

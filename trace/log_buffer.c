@@ -59,7 +59,7 @@ static void close_buffer(struct trace_cpu *cpu)
 static void put_dropped(struct trace_cpu *cpu)
 {
     struct trace_buffer *buffer = &cpu->ring.buffers[cpu->ring.active];
-    uint32_t number = cpu->telling - 1, time = cpu->cursor[-1].time, reason_class, events;
+    uint32_t number = cpu->reporting - 1, time = cpu->cursor[-1].time, reason_class, events;
     bool more = true;
 
     for (unsigned i = 0; more && i < TRACE_LOSS_STEP; i++) {
@@ -73,7 +73,7 @@ static void put_dropped(struct trace_cpu *cpu)
         buffer->dropped_slots++;
         more = cpu->loss.reasons && buffer->dropped_slots < TRACE_DROPPED_MOST; /* the rest waits */
     }
-    cpu->telling = more ? number + 1 : 0;
+    cpu->reporting = more ? number + 1 : 0;
 }
 
 /* Returns the first high-water mark. A ring needs none, but its seals need the kernel's exit
@@ -105,7 +105,7 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
                           (uint32_t)stamp, ring->sequence, 0);
     stamp++;
     cpu->cursor = log_put_time(cpu, slot, (uint32_t)(stamp >> 32), (uint32_t)stamp);
-    cpu->telling = dropped != 0;
+    cpu->reporting = dropped != 0;
     trace_assert(buffer_sound(cpu) && cpu->cursor < cpu->end);
 }
 
@@ -253,7 +253,7 @@ void trace_log_stop(struct trace_cpu *cpu)
     cpu->limit = cpu->full = NULL;
 }
 
-bool trace_log_tell(struct trace_cpu *cpu)
+bool trace_log_report_losses(struct trace_cpu *cpu)
 {
     trace_assert(trace_port_irq_masked() && !cpu->on);
     if (log_opening(cpu)) {
@@ -345,7 +345,7 @@ TRACE_INLINE void log_switch_open(struct trace_cpu *cpu, bool marked, uint32_t i
     log_put_simple(cpu, slot, code, low + 2, d1, d2);
     TRACE_YIELD_POINT("switched");
     if (unlikely(cpu->nested)) {
-        trace_loss_fold(cpu);
+        trace_loss_add_recursive(cpu);
     }
     cpu->busy = false;
     cpu->end = end;
@@ -451,11 +451,11 @@ static inline bool log_next_usual(struct trace_cpu *cpu, uint32_t d1, uint32_t d
     return log_switch_ring(cpu, d1, d2, (uint32_t)now, code);
 }
 
-void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
+void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t packed)
 {
-    if (log_next_usual(trace_port_cpu(), d1, d2, now, TRACE_WHAT_CODE(what))) {
-        trace_port_irq_restore(what);
+    if (log_next_usual(trace_port_cpu(), d1, d2, now, TRACE_PACKED_CODE(packed))) {
+        trace_port_irq_restore(packed);
     } else {
-        log_slow(d1, d2, now, what);
+        log_slow(d1, d2, now, packed);
     }
 }

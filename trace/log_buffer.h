@@ -31,7 +31,7 @@ TRACE_INLINE struct trace_slot *log_put_time(struct trace_cpu *cpu, struct trace
  */
 TRACE_INLINE void log_set_limit(struct trace_cpu *cpu)
 {
-    bool slow = cpu->time_ahead || cpu->filled || !cpu->on || cpu->telling;
+    bool slow = cpu->time_ahead || cpu->filled || !cpu->on || cpu->reporting;
 
     cpu->limit = slow ? NULL : cpu->due;
     cpu->full = slow ? NULL : cpu->end;
@@ -89,8 +89,8 @@ static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *b
 /* log_slow() records a simple event in any state of the log; log_next() records one whose slot is
  * at `full`: the buffer is full, or there is none, or the slow path must check. Both end the masked
  * section. */
-COLD void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
-void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
+COLD void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t packed);
+void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t packed);
 
 /* Counts the loss of a simple event and returns true, if nothing else has to be done: no buffer is
  * available, and none is ACTIVE. */
@@ -135,7 +135,7 @@ TRACE_INLINE bool log_lost(struct trace_cpu *cpu, unsigned slot_class)
 #define LOG_OPEN_STEPS_MOST (2 * TRACE_DROPPED_MOST / TRACE_LOSS_STEP + 3)
 TRACE_INLINE bool log_opening(const struct trace_cpu *cpu)
 {
-    return cpu->obtained || cpu->telling;
+    return cpu->obtained || cpu->reporting;
 }
 /* Does the next step. Precondition: log_opening(). */
 void log_open_step(struct trace_cpu *cpu);

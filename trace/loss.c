@@ -37,7 +37,7 @@ void trace_loss_recursive(struct trace_cpu *cpu, unsigned slot_class)
     cpu->nested = true;
 }
 
-void trace_loss_fold(struct trace_cpu *cpu)
+void trace_loss_add_recursive(struct trace_cpu *cpu)
 {
     cpu->nested = false;
     for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {

@@ -20,9 +20,9 @@
 /* Counts `events` lost events of a class for a reason (KYMO_DROP_*). */
 void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned slot_class, uint32_t events);
 /* Counts a nested event, in any state of the log: changes one counter that only this function and
- * trace_loss_fold() use. */
+ * trace_loss_add_recursive() use. */
 void trace_loss_recursive(struct trace_cpu *cpu, unsigned slot_class);
-void trace_loss_fold(struct trace_cpu *cpu);
+void trace_loss_add_recursive(struct trace_cpu *cpu);
 /* Returns the sum of a buffer's counts. A word holds two counts, and two sums: a buffer has fewer
  * events than 2^16. */
 static inline uint32_t trace_loss_events(const uint16_t count[TRACE_CLASS_MAX])

@@ -45,7 +45,7 @@ static inline uint64_t trace_port_clock(void);
 static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_t header,
                                                 uint32_t time, uint32_t d1, uint32_t d2);
 /* Packs the event's code and, below it, the interrupt state: see trace_log_time(). */
-static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq);
+static inline uintptr_t trace_port_pack(uint32_t code, uintptr_t irq);
 /*
  * TRACE_PORT_HEADER(cpu, code): the code with this CPU's number. TRACE_PORT_CODE_HIGH: the upper 32
  * bits of the kernel's code addresses, 0 on a 32-bit machine. Not 0 only where every instruction

@@ -142,10 +142,10 @@ struct trace_cpu {
      * log_lost() */
     bool losing;
     /* [c] Opening a buffer takes several steps (trace/log_buffer.h), and other events may occur in
-     * between: obtained is 1 + the index of the buffer that is being reused; telling is 1 + the
+     * between: obtained is 1 + the index of the buffer that is being reused; reporting is 1 + the
      * number of the loss that the ACTIVE buffer's next DROPPED slot reports. 0: no such step is
      * left. */
-    uint32_t obtained, telling;
+    uint32_t obtained, reporting;
     uint64_t closed; /* [c] events in all buffers that were closed, except those lost since */
     struct trace_slot none[2]; /* [c] none[0].time: latest stamp while no buffer is ACTIVE */
     struct trace_ring ring;

@@ -84,7 +84,7 @@ static void more_steps(struct steps *steps, bool more)
 
 static void tell_here(void *steps)
 {
-    more_steps(steps, trace_log_tell(trace_port_cpu()));
+    more_steps(steps, trace_log_report_losses(trace_port_cpu()));
 }
 
 static void clear_here(void *steps)
@@ -204,7 +204,7 @@ void trace_kernel_exit(void)
         cpu->request = false;
     }
     trace_port_irq_restore(irq);
-    bool triggered = trace_trigger_tell(cpu);
+    bool triggered = trace_trigger_take(cpu);
     if (triggered || !trace_state.running || trace_state.policy != TRACE_RING) {
         state_raise(cpu, triggered);
     }

@@ -45,7 +45,7 @@ struct trace_gate_request {
  *   SETGATE             data: struct trace_gate_request *; QUERYSTOPPED: kymo_trace_stopped *
  * Returns the call's value, a negative errno or TRACE_DUMP_*.
  */
-long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
+long trace_control(const struct trace_caller *caller, uint32_t cmd, const uint32_t args[4],
                    void *data);
 /*
  * Called when the kernel is about to reuse the slot of an ended process, or of a thread with a
@@ -58,7 +58,7 @@ struct trace_ended {
     uintptr_t text, text_len; /* of a process; text_len 0: it was not loaded */
     uint64_t born, ended;     /* trace clock: none of its events is older, or newer */
 };
-void trace_ended(const struct trace_ended *who);
+void trace_ended(const struct trace_ended *ended);
 /* Insert user events (trace/user.h has their common case); any context, no lock. data is in
  * kernel-readable memory, at most KYMO_TRACE_USER_COMBINE_MAX bytes. Return 0 or -errno (-EINVAL
  * event > 1023 or too long). */

@@ -27,7 +27,7 @@ void trace_trigger_reset(void)
     trace_atomic_store(&trigger, NONE, __ATOMIC_RELEASE);
 }
 
-bool trace_trigger_tell(const struct trace_cpu *cpu)
+bool trace_trigger_take(const struct trace_cpu *cpu)
 {
     return trace_atomic_cas(&trigger, FIRED + cpu->id, TOLD, __ATOMIC_ACQ_REL);
 }

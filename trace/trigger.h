@@ -19,7 +19,7 @@ void trace_trigger(void);
 void trace_trigger_reset(void);
 /* Called at this CPU's exit from the kernel: returns whether the hook must be raised for a trigger
  * on this CPU; true once. */
-bool trace_trigger_tell(const struct trace_cpu *);
+bool trace_trigger_take(const struct trace_cpu *);
 bool trace_trigger_fired(void);
 
 #endif

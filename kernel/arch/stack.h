@@ -41,9 +41,9 @@ bool arch_return_address(uintptr_t *word, const struct thread *user);
  * frame (live; at_probe or not), or f->to_user is set, or neither: that frame can't be read.
  * [cpu, d] */
 bool arch_exception_frame(struct unwind_frame *f);
-/* For an f->pc `behind` bytes after the start of a function probe's slot: replaces f with the frame
+/* For an f->pc `offset` bytes after the start of a function probe's slot: replaces f with the frame
  * of the probed function at `site`, live. Unused where f->at_probe is. [cpu, d] */
-bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind);
+bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned offset);
 /* Recovers a backtrace when a stack overflow made a fault lose the registers: adds stack words that
  * look like return addresses to the *n ones in to[], which has room for max. Stale words may be
  * among them. Examines as many words from word *at on as the time between two preemption points

@@ -15,8 +15,8 @@
 #endif
 
 /* Bytes of text that must follow an instruction, for a second trap: likewise. */
-#ifndef ARCH_STEP_BEHIND
-#define ARCH_STEP_BEHIND 0
+#ifndef ARCH_STEP_AFTER
+#define ARCH_STEP_AFTER 0
 #endif
 
 /* A location in a program's text that a trap replaces. */

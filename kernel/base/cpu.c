@@ -79,8 +79,8 @@ void cpu_request(struct cpu *cpu, uint32_t work)
  * not 0. */
 static inline uint32_t lock_next(uint32_t waiting, unsigned last)
 {
-    uint32_t behind = waiting & -(2u << last);
-    uint32_t from = behind ? behind : waiting;
+    uint32_t later = waiting & -(2u << last);
+    uint32_t from = later ? later : waiting;
 
     return from & -from;
 }

@@ -41,13 +41,13 @@ static size_t quota_smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t quota_reserved(enum kymo_limit what)
+size_t quota_reserved(enum kymo_limit kind)
 {
-    size_t all = KYMO_LIMIT_IS_BYTES(what) ? ram_total : tables[what];
+    size_t all = KYMO_LIMIT_IS_BYTES(kind) ? ram_total : tables[kind];
 
     size_t share = quota_percent(all, CONFIG_RESERVE_PERCENT);
 
-    if (what == KYMO_LIMIT_MAPPINGS || CONFIG_RESERVE_PERCENT == 0) {
+    if (kind == KYMO_LIMIT_MAPPINGS || CONFIG_RESERVE_PERCENT == 0) {
         return 0;
     }
     return share ? share : 1;
@@ -57,16 +57,16 @@ size_t quota_reserved(enum kymo_limit what)
  * their own table in each process. Spawning requires an ability, and a process that has it may have
  * any number of children; likewise a process that records, which requires an ability that opens the
  * reserve, may have any number of buffers. */
-static size_t quota_default(enum kymo_limit what, bool reserve)
+static size_t quota_default(enum kymo_limit kind, bool reserve)
 {
-    size_t all = KYMO_LIMIT_IS_BYTES(what) ? ram_total : tables[what];
-    size_t share = quota_percent(all - quota_reserved(what), CONFIG_QUOTA_PERCENT);
+    size_t all = KYMO_LIMIT_IS_BYTES(kind) ? ram_total : tables[kind];
+    size_t share = quota_percent(all - quota_reserved(kind), CONFIG_QUOTA_PERCENT);
 
-    if (what == KYMO_LIMIT_MAPPINGS || what == KYMO_LIMIT_PROCESSES ||
-        (what == KYMO_LIMIT_TRACE && reserve)) {
-        return quota_most[what];
+    if (kind == KYMO_LIMIT_MAPPINGS || kind == KYMO_LIMIT_PROCESSES ||
+        (kind == KYMO_LIMIT_TRACE && reserve)) {
+        return quota_most[kind];
     }
-    return quota_smaller(share ? share : 1, quota_most[what]);
+    return quota_smaller(share ? share : 1, quota_most[kind]);
 }
 
 static void quota_sizes(void)
@@ -129,43 +129,43 @@ int quota_set_limits(struct quota *quota, const struct quota *parent, uint32_t w
 
 /* Returns how much more may be charged to this account alone; reserve: for a process that may use
  * the reserved part. A limit below the current use leaves nothing. */
-static size_t quota_room(const struct quota *quota, enum kymo_limit what, bool reserve)
+static size_t quota_room(const struct quota *quota, enum kymo_limit kind, bool reserve)
 {
-    size_t limit = quota->limit[what];
+    size_t limit = quota->limit[kind];
 
-    if (!quota->up && !reserve && !KYMO_LIMIT_IS_BYTES(what)) {
-        limit -= quota_reserved(what);
+    if (!quota->up && !reserve && !KYMO_LIMIT_IS_BYTES(kind)) {
+        limit -= quota_reserved(kind);
     }
-    return limit > quota->used[what] ? limit - quota->used[what] : 0;
+    return limit > quota->used[kind] ? limit - quota->used[kind] : 0;
 }
 
-bool quota_has(const struct quota *quota, enum kymo_limit what, size_t n)
+bool quota_has(const struct quota *quota, enum kymo_limit kind, size_t n)
 {
     kernel_assert(quota->depth <= CONFIG_GROUP_DEPTH + 1);
     for (const struct quota *q = quota; q; q = q->up) { /* at most depth */
-        if (n > quota_room(q, what, quota->reserve)) {
+        if (n > quota_room(q, kind, quota->reserve)) {
             return false;
         }
     }
     return true;
 }
 
-bool quota_charge(struct quota *quota, enum kymo_limit what, size_t n)
+bool quota_charge(struct quota *quota, enum kymo_limit kind, size_t n)
 {
-    if (!quota_has(quota, what, n)) {
+    if (!quota_has(quota, kind, n)) {
         return false;
     }
     for (struct quota *q = quota; q; q = q->up) {
-        q->used[what] += n;
+        q->used[kind] += n;
     }
     return true;
 }
 
-void quota_release(struct quota *quota, enum kymo_limit what, size_t n)
+void quota_release(struct quota *quota, enum kymo_limit kind, size_t n)
 {
     for (struct quota *q = quota; q; q = q->up) { /* at most depth */
-        kernel_assert(q->used[what] >= n);
-        q->used[what] -= n;
+        kernel_assert(q->used[kind] >= n);
+        q->used[kind] -= n;
     }
 }
 

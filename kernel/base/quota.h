@@ -50,7 +50,7 @@ extern struct quota quota_system;
  * tables. */
 extern const size_t quota_most[KYMO_LIMITS];
 /* Returns the part of the system's limit that is reserved for processes that may use it. */
-size_t quota_reserved(enum kymo_limit what);
+size_t quota_reserved(enum kymo_limit kind);
 
 /* Sets the limits of the kernel's own process: the sizes of all its tables. */
 void quota_init(struct quota *kernel, size_t ram_bytes);
@@ -65,12 +65,12 @@ int quota_set_limits(struct quota *quota, const struct quota *parent, uint32_t w
                      const uint64_t limits[KYMO_LIMITS]);
 
 /* Returns whether a charge would succeed. */
-bool quota_has(const struct quota *quota, enum kymo_limit what, size_t n);
+bool quota_has(const struct quota *quota, enum kymo_limit kind, size_t n);
 /* Charges n to the account and all around it. Returns false, with nothing charged, if one of them
  * has no room. */
-bool quota_charge(struct quota *quota, enum kymo_limit what, size_t n);
+bool quota_charge(struct quota *quota, enum kymo_limit kind, size_t n);
 /* Releases a charge. */
-void quota_release(struct quota *quota, enum kymo_limit what, size_t n);
+void quota_release(struct quota *quota, enum kymo_limit kind, size_t n);
 
 /* Returns a new group inside of `up` with these limits, without members: the caller joins it.
  * Returns NULL if all CONFIG_GROUPS exist or the nesting would exceed CONFIG_GROUP_DEPTH. */

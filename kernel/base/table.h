@@ -49,11 +49,11 @@ typedef void *table_extend(void *at, size_t bytes);
 
 /* Returns an entry that has already been charged to the account. If it is NULL, for lack of memory,
  * releases the charge. */
-static inline void *table_charged(void *entry, struct quota *quota, enum kymo_limit what)
+static inline void *table_charged(void *entry, struct quota *quota, enum kymo_limit kind)
 {
     kernel_assert(entry || TABLE_GROWS); /* otherwise the system's account has counted them */
     if (TABLE_GROWS && !entry) {
-        quota_release(quota, what, 1);
+        quota_release(quota, kind, 1);
     }
     return entry;
 }

@@ -75,6 +75,6 @@ extern struct dtrace_heap_payer {
 unsigned dtrace_paid_by(const struct process *proc, size_t *bytes);
 /* Returns whether ip is in the slot of a function probe, and if so, the distance from the slot's
  * start and the address of the displaced instructions. */
-bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);
+bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *offset);
 
 #endif

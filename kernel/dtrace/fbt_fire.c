@@ -56,7 +56,7 @@ void kernel_probe_return(const void *back, const uintptr_t *regs)
     fbt_fire(slot, regs, args);
 }
 
-bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
+bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *offset)
 {
     const struct fbt_slot *slot = fbt_slot_of((const void *)ip);
 
@@ -64,6 +64,6 @@ bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
         return false;
     }
     *site = fbt_slot_site(slot);
-    *behind = (unsigned)(ip - (uintptr_t)slot);
+    *offset = (unsigned)(ip - (uintptr_t)slot);
     return true;
 }

@@ -71,7 +71,7 @@ static void slot_give(const struct fbt_slot *slot)
 }
 
 /* Returns the slot that a branch leads to, with or without a pad, or NULL. */
-static const struct fbt_slot *slot_behind(uintptr_t branch)
+static const struct fbt_slot *slot_of_branch(uintptr_t branch)
 {
     uintptr_t at = arch_probe_target(branch);
 
@@ -88,7 +88,7 @@ static const struct fbt_slot *slot_behind(uintptr_t branch)
  * identifies it; the replaced instruction may be a jump to a function that is probed. */
 static const struct fbt_slot *slot_find(uintptr_t site)
 {
-    const struct fbt_slot *slot = slot_behind(site);
+    const struct fbt_slot *slot = slot_of_branch(site);
 
     if (slot && fbt_slot_site(slot) == site && slot_state(slot) != FREE) {
         return slot;

@@ -44,9 +44,9 @@ static inline const struct fbt_slot *fbt_slot_of(const void *back)
 /* Likewise, for the address that kernel_probe_entry() or _return() gets. */
 static inline const struct fbt_slot *fbt_slot_fired(const void *back, bool returns)
 {
-    uintptr_t behind = arch_probe_back(returns);
+    uintptr_t distance = arch_probe_back(returns);
 
-    return behind ? (const struct fbt_slot *)((uintptr_t)back - behind) : fbt_slot_of(back);
+    return distance ? (const struct fbt_slot *)((uintptr_t)back - distance) : fbt_slot_of(back);
 }
 
 /* Returns the address of the branch to a slot. Any context. */

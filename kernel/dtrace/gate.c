@@ -103,7 +103,7 @@ bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
 
 /* ---- setting ----------------------------------------------------------------------- */
 
-static void gate_tell(struct kymo_trace_refusal *why, const char *text)
+static void gate_set_text(struct kymo_trace_refusal *why, const char *text)
 {
     for (size_t i = 0; text[i] && i < sizeof(why->text) - 1; i++) {
         why->text[i] = text[i];
@@ -203,7 +203,7 @@ static int gate_create(const struct cpio_file *file, struct kymo_trace_refusal *
     if (error) {
         gate.consumer = NULL;
         why->reason = refusal.reason;
-        gate_tell(why, dtrace_refusal_text(&refusal));
+        gate_set_text(why, dtrace_refusal_text(&refusal));
     }
     return error;
 }

@@ -57,16 +57,16 @@ size_t dtrace_heap_paid(void)
 /* Charges the payer, if it pays; memory that is reserved for others stays free in any case. */
 static bool heap_charge(size_t bytes, bool pays)
 {
-    struct quota *who = dtrace_heap_payer.quota;
-    size_t reserved = who && !who->reserve ? quota_reserved(KYMO_LIMIT_TRACE) : 0;
+    struct quota *payer = dtrace_heap_payer.quota;
+    size_t reserved = payer && !payer->reserve ? quota_reserved(KYMO_LIMIT_TRACE) : 0;
 
     if (phys_available() < reserved || bytes > phys_available() - reserved) {
         return false;
     }
-    if (!who || !pays) {
+    if (!payer || !pays) {
         return true;
     }
-    if (!quota_charge(who, KYMO_LIMIT_TRACE, bytes)) {
+    if (!quota_charge(payer, KYMO_LIMIT_TRACE, bytes)) {
         return false;
     }
     dtrace_heap_payer.paid += bytes;

@@ -111,7 +111,7 @@ bool kernel_stack_look(unsigned n, uint32_t most, uint32_t *unused);
 void kernel_register_text(char *text, size_t bytes, unsigned i, uintptr_t value);
 /* Sets the action at a panic's end: KYMO_PANIC_STOPS (the default) or KYMO_PANIC_RESETS. Returns 0
  * or -EINVAL. Lock held. */
-long panic_then(uintptr_t what);
+long panic_then(uintptr_t action);
 
 /* ---- debug kernels alone (debug/) -------------------------------------------------- */
 

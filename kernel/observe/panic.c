@@ -33,12 +33,12 @@ static volatile uint32_t panics_on; /* [a] the panicking CPU + 1; 0: none */
 static volatile uint32_t stopped;   /* [a] CPUs that have stopped */
 static bool resets;                 /* [k] reset at the end */
 
-long panic_then(uintptr_t what)
+long panic_then(uintptr_t action)
 {
-    if (what != KYMO_PANIC_STOPS && what != KYMO_PANIC_RESETS) {
+    if (action != KYMO_PANIC_STOPS && action != KYMO_PANIC_RESETS) {
         return -EINVAL;
     }
-    resets = what == KYMO_PANIC_RESETS;
+    resets = action == KYMO_PANIC_RESETS;
     return 0;
 }
 

@@ -115,20 +115,21 @@ static struct trace_caller trace_calls_caller(const struct thread *self)
 static long trace_calls_set_gate(struct thread *self, const uintptr_t *args)
 {
     static const uint32_t none[4];
-    struct trace_caller who = trace_calls_caller(self);
+    struct trace_caller caller = trace_calls_caller(self);
     struct trace_gate_request request = {.why = {0}};
     char name[KYMO_NAME_MAX];
-    long error = args[1] && who.able ? copy_in_string(self->proc, name, args[1], sizeof(name)) : 0;
+    long error =
+        args[1] && caller.able ? copy_in_string(self->proc, name, args[1], sizeof(name)) : 0;
 
     if (error < 0) {
         return error;
     }
-    if (who.able && !vm_user_ptr(self->proc, args[2], sizeof(request.why), KYMO_PROT_WRITE)) {
+    if (caller.able && !vm_user_ptr(self->proc, args[2], sizeof(request.why), KYMO_PROT_WRITE)) {
         return -EFAULT;
     }
     request.name = args[1] ? name : NULL;
-    error = trace_control(&who, KYMO_TRACE_SETGATE, none, &request);
-    if (who.able) {
+    error = trace_control(&caller, KYMO_TRACE_SETGATE, none, &request);
+    if (caller.able) {
         copy_out(self->proc, args[2], &request.why, sizeof(request.why));
     }
     return error;
@@ -136,18 +137,18 @@ static long trace_calls_set_gate(struct thread *self, const uintptr_t *args)
 
 static long trace_calls_control(struct thread *self, uint32_t cmd, const uintptr_t *args)
 {
-    struct trace_caller who = trace_calls_caller(self);
+    struct trace_caller caller = trace_calls_caller(self);
     uint32_t words[4] = {(uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3],
                          (uint32_t)args[4]};
     uintptr_t where;
     size_t size = answer_of(cmd, args, &where);
 
     /* A caller without the ability gets EPERM, not EFAULT. */
-    if (size && who.able && !vm_user_ptr(self->proc, where, size, KYMO_PROT_WRITE)) {
+    if (size && caller.able && !vm_user_ptr(self->proc, where, size, KYMO_PROT_WRITE)) {
         return -EFAULT;
     }
     trace_port_pay(cmd == _NTO_TRACE_ALLOCBUFFER ? self->proc : NULL);
-    long result = trace_control(&who, cmd, words, size ? &observe_scratch->answer : NULL);
+    long result = trace_control(&caller, cmd, words, size ? &observe_scratch->answer : NULL);
     trace_port_pay(NULL);
     if (result >= 0 && size) {
         copy_out(self->proc, where, &observe_scratch->answer, size);

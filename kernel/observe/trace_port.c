@@ -41,12 +41,12 @@ static struct {
     const void *block; /* NULL: it is being allocated */
     size_t bytes;      /* 0: free */
     struct payer payer;
-} paid[2];                        /* [k] */
-static const struct process *who; /* [k] pays for present allocations; NULL: none */
+} paid[2];                          /* [k] */
+static const struct process *payer; /* [k] pays for present allocations; NULL: none */
 
 void trace_port_pay(const struct process *proc)
 {
-    who = proc;
+    payer = proc;
 }
 
 #define PAID_MOST (sizeof(paid) / sizeof(*paid))
@@ -56,15 +56,15 @@ static bool port_charge(size_t bytes)
 {
     unsigned i = paid[0].bytes ? 1 : 0;
 
-    if (!who) {
+    if (!payer) {
         return true;
     }
     kernel_assert(!paid[i].bytes && bytes);
-    if (!quota_charge(process_account(process_payer(who)), KYMO_LIMIT_TRACE, bytes)) {
+    if (!quota_charge(process_account(process_payer(payer)), KYMO_LIMIT_TRACE, bytes)) {
         return false;
     }
     paid[i].bytes = bytes;
-    paid[i].payer = process_payer(who);
+    paid[i].payer = process_payer(payer);
     return true;
 }
 

@@ -251,7 +251,7 @@ static void unwind_add(struct kernel_walk *w, uintptr_t ip)
 static bool kernel_step(struct kernel_walk *w)
 {
     uintptr_t site;
-    unsigned behind;
+    unsigned offset;
 
     if (!unwind_step(&w->text, &w->f)) {
         return false;
@@ -265,8 +265,8 @@ static bool kernel_step(struct kernel_walk *w)
     if (!arch_return_address(&w->f.pc, NULL)) {
         return false;
     }
-    if (dtrace_fbt_site(w->f.pc, &site, &behind)) {
-        return arch_probe_frame(&w->f, site, behind);
+    if (dtrace_fbt_site(w->f.pc, &site, &offset)) {
+        return arch_probe_frame(&w->f, site, offset);
     }
     unwind_add(w, w->f.pc);
     return true;
@@ -303,14 +303,14 @@ unsigned unwind_kernel_copy(const struct unwind_frame *from, const struct unwind
     struct unwind_frame f = *from;
     struct text text;
     uintptr_t site;
-    unsigned n = 0, behind;
+    unsigned n = 0, offset;
 
     if (!text_of_kernel(&text)) {
         return 0;
     }
     text.copy = copy;
     while (n < max && unwind_step(&text, &f) && arch_return_address(&f.pc, NULL) &&
-           !dtrace_fbt_site(f.pc, &site, &behind)) {
+           !dtrace_fbt_site(f.pc, &site, &offset)) {
         to[n++] = f.pc;
     }
     return n;

@@ -141,7 +141,7 @@ struct payer process_payer(const struct process *proc);
 struct quota *process_account(struct payer payer);
 /* Releases a charge to a payer: to the process, if it still has its slot, and to all accounts
  * around it. */
-void process_refund(struct payer payer, enum kymo_limit what, size_t n);
+void process_refund(struct payer payer, enum kymo_limit kind, size_t n);
 /*
  * Sets the limits of a new process that holds nothing yet, or puts it into a new group with these
  * limits: see struct kymo_spawn. Returns 0, -EPERM (more than the parent's), -EAGAIN (no group

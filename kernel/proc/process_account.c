@@ -21,9 +21,9 @@ struct quota *process_account(struct payer payer)
     return proc ? &proc->quota : payer.group;
 }
 
-void process_refund(struct payer payer, enum kymo_limit what, size_t n)
+void process_refund(struct payer payer, enum kymo_limit kind, size_t n)
 {
-    quota_release(process_account(payer), what, n);
+    quota_release(process_account(payer), kind, n);
 }
 
 void process_open_account(struct process *proc, const struct process *parent)

@@ -88,7 +88,8 @@ static void finish_keys(const struct dtrace_aggregation *a, uint8_t *entry)
 
 /* Makes the new entry part of the buffer. Returns NULL if there is no room, which is counted. */
 static __attribute__((noinline)) struct dtrace_agg_entry *
-insert(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a, uint8_t *entry, uint32_t hash)
+aggregate_insert(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a, uint8_t *entry,
+                 uint32_t hash)
 {
     struct dtrace_agg_entry *fresh = (struct dtrace_agg_entry *)entry;
     uint32_t *head = &b->heads[hash & (b->chains - 1)];
@@ -135,7 +136,7 @@ uint64_t *dtrace_agg_find(struct dtrace_aggbuf *b, const struct dtrace_aggregati
             }
         }
     }
-    e = insert(b, a, entry, hash);
+    e = aggregate_insert(b, a, entry, hash);
     return e ? (uint64_t *)((uint8_t *)e + a->value) : NULL;
 }
 

@@ -237,7 +237,7 @@ void dtrace_consumer_destroy(struct dtrace_consumer *c)
 
 /* ---- status ------------------------------------------------------------------------ */
 
-static __attribute__((noinline)) uint64_t counter(const uint64_t *p)
+static __attribute__((noinline)) uint64_t consumer_counter(const uint64_t *p)
 {
     return dtrace_counter(p);
 }
@@ -249,21 +249,21 @@ void dtrace_consumer_status(struct dtrace_consumer *c, struct dtrace_status *s)
     s->exited = trace_atomic_load(&c->exited, __ATOMIC_ACQUIRE);
     s->exit_status = c->exit_status;
     s->exit_dropped = c->exit_dropped;
-    s->dynamic_drops = counter(&c->dynvars.drops);
-    s->dynamic_rinsing_drops = counter(&c->dynvars.rinsing_drops);
-    s->dynamic_dirty_drops = counter(&c->dynvars.dirty_drops);
-    s->speculations_busy = counter(&c->speculations.busy);
-    s->speculations_unavailable = counter(&c->speculations.none);
-    s->errors = counter(&c->errors);
-    s->double_errors = counter(&c->double_errors);
+    s->dynamic_drops = consumer_counter(&c->dynvars.drops);
+    s->dynamic_rinsing_drops = consumer_counter(&c->dynvars.rinsing_drops);
+    s->dynamic_dirty_drops = consumer_counter(&c->dynvars.dirty_drops);
+    s->speculations_busy = consumer_counter(&c->speculations.busy);
+    s->speculations_unavailable = consumer_counter(&c->speculations.none);
+    s->errors = consumer_counter(&c->errors);
+    s->double_errors = consumer_counter(&c->double_errors);
     if (DTRACE_PORT_HELPERS) {
-        s->stack_string_overflows = counter(&c->stack_string_overflows);
+        s->stack_string_overflows = consumer_counter(&c->stack_string_overflows);
     }
     note_alive(c);
     for (uint32_t i = 0; c->cpus && i < c->ncpus; i++) {
         s->filled += c->cpus[i].principal.full;
-        s->filled_drops += counter(&c->cpus[i].principal.filled_drops);
-        s->speculative_drops += counter(&c->cpus[i].speculative_drops);
+        s->filled_drops += consumer_counter(&c->cpus[i].principal.filled_drops);
+        s->speculative_drops += consumer_counter(&c->cpus[i].speculative_drops);
     }
 }
 

@@ -338,7 +338,7 @@ static dtrace_amount cost_one(struct pass *p, uint32_t at)
     const struct node *node = &p->nodes[at];
     dif_insn i = p->object->text[at];
     uint8_t op = DIF_INSN_OP(i);
-    struct node behind = *node;
+    struct node after = *node;
 
     if (node->target) { /* values are unknown where paths meet */
         for (unsigned reg = 1; reg < DIF_REGS; reg++) {
@@ -350,23 +350,23 @@ static dtrace_amount cost_one(struct pass *p, uint32_t at)
     dtrace_cost_add_one(&p->sum, DTRACE_COST_INSN);
     dtrace_cost_add_one(&p->sum, op_parts[op]);
     cost_sized(p, i, node);
-    behind.cost = p->sum.cost;
+    after.cost = p->sum.cost;
     if (op == DIF_OP_pushtr || op == DIF_OP_pushtv) {
-        behind.keys = dtrace_amount_sum(behind.keys, push_bytes(p, i));
-        behind.refs += op == DIF_OP_pushtr && behind.refs < DIF_TUPLE_REGS;
+        after.keys = dtrace_amount_sum(after.keys, push_bytes(p, i));
+        after.refs += op == DIF_OP_pushtr && after.refs < DIF_TUPLE_REGS;
     } else if (op == DIF_OP_flushts) {
-        behind.keys = behind.refs = 0;
+        after.keys = after.refs = 0;
     }
     cost_learn(p, i);
     if (dtrace_formats[op] == DIF_FORMAT_BRANCH) {
         trace_assert(DIF_INSN_LABEL(i) > at && DIF_INSN_LABEL(i) < p->object->ntext);
-        cost_reach(&p->nodes[DIF_INSN_LABEL(i)], &behind);
+        cost_reach(&p->nodes[DIF_INSN_LABEL(i)], &after);
         p->nodes[DIF_INSN_LABEL(i)].target = true;
     }
     if (op != DIF_OP_ba && op != DIF_OP_ret) {
-        cost_reach(&p->nodes[at + 1], &behind);
+        cost_reach(&p->nodes[at + 1], &after);
     }
-    return behind.cost;
+    return after.cost;
 }
 
 dtrace_amount dtrace_cost_object(const struct dif_object *o,

@@ -47,8 +47,8 @@ COLD uint64_t dtrace_error_argument(uint32_t probe, void *arg, unsigned n)
 
 /* Fires ERROR, for this consumer only. The context is free again, because the faulting clause has
  * ended. action: its number from 1; 0: the predicate. */
-static COLD void report(const struct dtrace_ecb *from, struct dtrace_consumer_cpu *here,
-                        uint64_t action)
+static COLD void report_error(const struct dtrace_ecb *from, struct dtrace_consumer_cpu *here,
+                              uint64_t action)
 {
     struct dtrace_fault fault = here->context.fault;
     struct dtrace_consumer *c = from->consumer;
@@ -71,7 +71,7 @@ static COLD void report_action(const struct dtrace_ecb *e, struct dtrace_consume
 {
     const struct dtrace_action *a = &e->actions[action];
 
-    report(e, here, a->number + (a->agg ? here->context.part : 0));
+    report_error(e, here, a->number + (a->agg ? here->context.part : 0));
 }
 
 /* Ends tracing for a clause that calls exit() although there was no room for its record. */
@@ -199,7 +199,7 @@ static inline bool predicate_holds(const struct dtrace_ecb *e, struct dtrace_con
         return true;
     }
     if (here->context.fault.kind != DIF_FAULT_NONE) {
-        report(e, here, 0);
+        report_error(e, here, 0);
     } else if (e->predicate_id) {
         dtrace_port_thread_state()->predicate_cache = e->predicate_id;
     }

@@ -95,8 +95,8 @@ unsigned dtrace_helper_stack(struct dtrace_context *c, const struct dtrace_actio
     if (c->scratch_used == 0) {
         dtrace_scratch_find(c);
     }
-    const size_t size = c->scratch_size, behind = (c->scratch_used + 8) & ~(size_t)7;
-    const size_t start = behind < size ? behind : size; /* the used part may be read */
+    const size_t size = c->scratch_size, used_end = (c->scratch_used + 8) & ~(size_t)7;
+    const size_t start = used_end < size ? used_end : size; /* the used part may be read */
     trace_assert(c->scratch_used <= size);
     if (size - start > DTRACE_HELPER_SCRATCH) {
         c->scratch_size = start + DTRACE_HELPER_SCRATCH;

@@ -3,8 +3,9 @@
 #include "trace/event_id.h"
 #include "trace/port.h"
 
-static const uint32_t nobody;
-const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {[0 ... TRACE_EV_COUNT - 1] = &nobody};
+static const uint32_t no_predicate;
+const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {[0 ... TRACE_EV_COUNT - 1] =
+                                                                 &no_predicate};
 
 void trace_port_fire(unsigned id, const uint64_t *words)
 {

@@ -43,7 +43,7 @@ static inline uint32_t trace_port_clock_low(void)
     return (uint32_t)trace_port_clock();
 }
 
-static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+static inline uintptr_t trace_port_pack(uint32_t code, uintptr_t irq)
 {
     return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
 }

@@ -17,7 +17,7 @@ static inline bool trace_port_irq_masked(void)
     return primask & 1;
 }
 
-static inline __attribute__((always_inline)) uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+static inline __attribute__((always_inline)) uintptr_t trace_port_pack(uint32_t code, uintptr_t irq)
 {
     return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
 }

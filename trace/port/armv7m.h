@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) uint32_t trace_port_clock_low(void)
     return *(volatile uint32_t *)TRACE_CLOCK_REG ^ (uint32_t)TRACE_CLOCK_INVERT;
 }
 
-static inline __attribute__((always_inline)) uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+static inline __attribute__((always_inline)) uintptr_t trace_port_pack(uint32_t code, uintptr_t irq)
 {
     if (__builtin_constant_p(code)) {
         __asm__("movt %0, %1" : "+r"(irq) : "i"(code));

@@ -71,7 +71,7 @@ static inline uint64_t trace_port_clock(void)
                                        : trace_host_clock();
 }
 
-static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+static inline uintptr_t trace_port_pack(uint32_t code, uintptr_t irq)
 {
     return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
 }

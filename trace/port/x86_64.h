@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) uint32_t trace_port_clock_low(void)
     return (uint32_t)__builtin_ia32_rdtsc();
 }
 
-static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+static inline uintptr_t trace_port_pack(uint32_t code, uintptr_t irq)
 {
     return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
 }

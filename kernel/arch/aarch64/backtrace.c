@@ -30,11 +30,11 @@ bool arch_exception_frame(struct unwind_frame *f)
 }
 
 /* x0 and x30 are at the start of the words that the slot pushed. */
-bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
+bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned offset)
 {
     uintptr_t pushed[2];
 
-    (void)behind;
+    (void)offset;
     if (!arch_peek(pushed, f->sp, sizeof(pushed), NULL)) {
         return false;
     }

@@ -97,14 +97,14 @@ bool arch_exception_frame(struct unwind_frame *f)
 }
 
 /* The slot has done push {r0, lr}; in a return probe, after the displaced instructions. */
-bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
+bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned offset)
 {
     uint32_t pushed[2];
 
     if (!arch_peek(pushed, f->sp, sizeof(pushed), NULL)) {
         return false;
     }
-    f->pc = site + behind - PROBE_CALL_BYTES;
+    f->pc = site + offset - PROBE_CALL_BYTES;
     f->lr = pushed[1];
     f->sp += sizeof(pushed);
     f->live = true;

@@ -24,7 +24,7 @@
 #define ARCH_CALL_PUSHES 0
 #define ARCH_SITE_BYTES 4
 #define ARCH_SITE_LIVE 1
-#define ARCH_STEP_BEHIND 2
+#define ARCH_STEP_AFTER 2
 
 /* Lock legend: see kernel/base/cpu.h. */
 struct arch_context {

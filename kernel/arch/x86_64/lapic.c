@@ -61,10 +61,10 @@ uint32_t x86_apic_id(void)
 
 /* x2APIC: one register of 64 bits, which is never busy. Its write does not wait for earlier stores,
  * which the other CPU must see. */
-static void x2_send(uint32_t id, uint32_t what)
+static void x2_send(uint32_t id, uint32_t command)
 {
     __asm__ volatile("mfence\n\tlfence" ::: "memory");
-    x86_wrmsr(LAPIC_X2_MSR + LAPIC_ICR / 16, (uint64_t)id << 32 | what);
+    x86_wrmsr(LAPIC_X2_MSR + LAPIC_ICR / 16, (uint64_t)id << 32 | command);
 }
 
 /* xAPIC sends one interrupt at a time, and has soon sent the previous one. */
@@ -75,15 +75,15 @@ static void wait_until_sent(void)
     }
 }
 
-void x86_lapic_send(uint32_t id, uint32_t what)
+void x86_lapic_send(uint32_t id, uint32_t command)
 {
     if (x86_lapic_x2) {
-        x2_send(id, what | ICR_ASSERT);
+        x2_send(id, command | ICR_ASSERT);
         return;
     }
     wait_until_sent();
     *lapic_register(LAPIC_ICR_TO) = id << 24;
-    *lapic_register(LAPIC_ICR) = what | ICR_ASSERT;
+    *lapic_register(LAPIC_ICR) = command | ICR_ASSERT;
 }
 
 void x86_lapic_send_self(unsigned vector)

@@ -62,7 +62,7 @@ void x86_lapic_begin(void);
 /* Enables this CPU's local APIC in the chosen mode. */
 void x86_lapic_enable(void);
 /* Sends `what`, a vector or ICR_*, to the CPU with this identifier. */
-void x86_lapic_send(uint32_t id, uint32_t what);
+void x86_lapic_send(uint32_t id, uint32_t command);
 /* Raises a vector at this CPU. */
 void x86_lapic_send_self(unsigned vector);
 /* Save and restore the state that an NMI's handler must not change; it sends only between these two

@@ -42,11 +42,11 @@ bool arch_exception_frame(struct unwind_frame *f)
 }
 
 /* Slots don't call functions. */
-bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
+bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned offset)
 {
     (void)f;
     (void)site;
-    (void)behind;
+    (void)offset;
     return false;
 }
 

@@ -94,7 +94,7 @@ static const struct dtrace_provider provider = {"cpc", &provider_ops};
 /* ---- names ------------------------------------------------------------------------- */
 
 /* Returns the text after "word-", or NULL if the text doesn't begin so. */
-static const char *cpc_text_behind(const char *text, const char *word)
+static const char *cpc_text_after(const char *text, const char *word)
 {
     while (*word && *text == *word) {
         text++;
@@ -178,9 +178,9 @@ static void provider_provide(const char *module, const char *function, const cha
     }
     for (unsigned event = 0; *module == '\0' && *function == '\0' && arch_count_name(event);
          event++) {
-        const char *mode = cpc_text_behind(name, arch_count_name(event));
+        const char *mode = cpc_text_after(name, arch_count_name(event));
         for (unsigned m = 0; mode && m < sizeof(mode_names) / sizeof(*mode_names); m++) {
-            const char *text = cpc_text_behind(mode, mode_names[m].text);
+            const char *text = cpc_text_after(mode, mode_names[m].text);
             uint32_t count = text ? cpc_number(text) : 0;
             if (count >= KYMO_D_COUNT_LEAST && count_event_counts(event)) {
                 probe_make(name, event, mode_names[m].modes, count);

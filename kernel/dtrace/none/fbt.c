@@ -6,10 +6,10 @@ void dtrace_fbt_init(void)
 {
 }
 
-bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
+bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *offset)
 {
     (void)ip;
     (void)site;
-    (void)behind;
+    (void)offset;
     return false;
 }

@@ -38,7 +38,7 @@ static bool text_ok(const char *text, size_t room)
 }
 
 /* Returns the length of the instruction's bytes, which follow the names. */
-static size_t bytes_behind(const struct kymo_d_user_place *p)
+static size_t bytes_after_names(const struct kymo_d_user_place *p)
 {
     return p->bytes > sizeof(p->insn) ? p->bytes - sizeof(p->insn) : 0;
 }
@@ -54,12 +54,12 @@ static const char *place_name(const struct kymo_d_user_place *p, size_t left)
     if (!text_ok(p->strings, bytes < KYMO_D_USER_FUNCTION ? bytes : KYMO_D_USER_FUNCTION)) {
         return NULL;
     }
-    const size_t behind = strlen(p->strings) + 1, rest = bytes - behind;
-    const char *name = p->strings + behind;
+    const size_t name_at = strlen(p->strings) + 1, rest = bytes - name_at;
+    const char *name = p->strings + name_at;
     if (!text_ok(name, rest < KYMO_D_USER_NAME ? rest : KYMO_D_USER_NAME)) {
         return NULL;
     }
-    return rest - (strlen(name) + 1) >= bytes_behind(p) ? name : NULL;
+    return rest - (strlen(name) + 1) >= bytes_after_names(p) ? name : NULL;
 }
 
 /* Returns the instruction that the kernel will expect at the location. */
@@ -68,7 +68,7 @@ static struct arch_step place_step(const struct kymo_d_user_place *p, const char
     struct arch_step step = {.address = (uintptr_t)p->address, .insn = p->insn, .bytes = p->bytes};
 
     if (p->bytes <= sizeof(step.code)) {
-        memcpy(step.code + sizeof(p->insn), name + strlen(name) + 1, bytes_behind(p));
+        memcpy(step.code + sizeof(p->insn), name + strlen(name) + 1, bytes_after_names(p));
     }
     return step;
 }

@@ -23,7 +23,7 @@ void *user_text(const struct user_site *site, uint32_t flags)
 {
     struct process *proc = process_any(site->pid);
 
-    return proc ? vm_user_ptr(proc, site->step.address, site->step.bytes + ARCH_STEP_BEHIND,
+    return proc ? vm_user_ptr(proc, site->step.address, site->step.bytes + ARCH_STEP_AFTER,
                               flags | MAPPING_OWNED)
                 : NULL;
 }

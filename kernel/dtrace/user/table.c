@@ -21,7 +21,7 @@ struct user_group user_groups[USER_GROUPS];
 
 /* The provider of probes that belong to no process: no clause is on them (trace/dtrace/enable.c),
  * and the host doesn't show them. */
-static const struct dtrace_provider nobodys = {"", &user_ops};
+static const struct dtrace_provider unowned_provider = {"", &user_ops};
 
 static unsigned bucket_of(int32_t pid, uintptr_t address)
 {
@@ -154,7 +154,7 @@ static void probe_name(const struct user_probe *p, unsigned i)
     struct dtrace_probe *probe = dtrace_probe_at(p->id);
     struct user_group *group = &user_groups[p->group];
 
-    probe->provider = p->group ? &group->provider : &nobodys;
+    probe->provider = p->group ? &group->provider : &unowned_provider;
     probe->module = p->group ? group->module : "";
     probe->function = p->group ? p->function : "";
     probe->name = p->group ? p->name : "free";
@@ -168,7 +168,7 @@ unsigned user_probe_add(unsigned group, const char *function, const char *name)
     }
     const unsigned i = free_take(&user.free_probes, user.probes[user.free_probes.first].places);
     struct user_probe *p = &user.probes[i];
-    p->id = p->id ? p->id : dtrace_probe_add(&nobodys, "", "", "free", NULL);
+    p->id = p->id ? p->id : dtrace_probe_add(&unowned_provider, "", "", "free", NULL);
     p->group = (uint16_t)group;
     p->places = 0;
     memcpy(p->function, function, strlen(function) + 1);

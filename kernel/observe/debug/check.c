@@ -14,12 +14,12 @@
 #define LOOP_MAX (CONFIG_CONNECTIONS + CONFIG_THREADS + CONFIG_PULSES + CONFIG_TIMERS + 1000)
 
 /* Panics unless the list is sound: both directions agree. Returns its length. */
-unsigned check_list(const struct list *head, const char *what)
+unsigned check_list(const struct list *head, const char *list_name)
 {
     unsigned n = 0;
     for (const struct list *p = head->next; p != head; p = p->next) {
         if (p->next->prev != p || p->prev->next != p || ++n > LOOP_MAX) {
-            kernel_panic("list of %s is broken", what);
+            kernel_panic("list of %s is broken", list_name);
         }
     }
     return n;

@@ -16,7 +16,7 @@ void kernel_check(void);
 
 /* Functions shared by the files of kernel_check(). A list is sound if both directions agree;
  * check_list() returns its length. */
-unsigned check_list(const struct list *head, const char *what);
+unsigned check_list(const struct list *head, const char *list_name);
 bool check_in_list(const struct list *head, const struct list *node);
 bool check_is_channel(const struct process *proc, const struct channel *ch);
 bool check_is_connection(const struct process *proc, const struct connection *conn);

@@ -15,13 +15,13 @@
 
 static size_t counted[CONFIG_PROCESSES][KYMO_LIMITS]; /* [k] by slot, for the process in it */
 
-static void check_count_for(int pid, enum kymo_limit what, size_t n)
+static void check_count_for(int pid, enum kymo_limit kind, size_t n)
 {
     unsigned slot = (unsigned)(pid - 1) % CONFIG_PROCESSES;
     const struct process *proc = process_in_slot(slot);
 
     if (proc && proc->pid == pid) { /* otherwise its payer has ended */
-        counted[slot][what] += n;
+        counted[slot][kind] += n;
     }
 }
 

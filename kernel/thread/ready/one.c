@@ -25,15 +25,15 @@ static inline bool ready_sound(void)
     return n == sched.queued && above == sched.above;
 }
 
-/* Returns the first thread of this priority or, if `behind`, of a lower one, or NULL. */
-static struct list *queue_place(uint8_t priority, bool behind)
+/* Returns the first thread of this priority or, if `below`, of a lower one, or NULL. */
+static struct list *queue_place(uint8_t priority, bool below)
 {
     struct list *pos = sched.ready.first;
 
     while (pos) {
         uint8_t other = list_entry(pos, struct thread, ready)->priority;
 
-        if (other < priority || (other == priority && !behind)) {
+        if (other < priority || (other == priority && !below)) {
             return pos;
         }
         pos = pos->next == sched.ready.first ? NULL : pos->next;

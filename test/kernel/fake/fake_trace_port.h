@@ -32,7 +32,7 @@ static inline bool trace_port_irq_masked(void)
 {
     return true;
 }
-static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+static inline uintptr_t trace_port_pack(uint32_t code, uintptr_t irq)
 {
     return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
 }

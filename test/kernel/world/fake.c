@@ -659,13 +659,13 @@ void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     (void)d1;
     (void)d2;
     (void)now;
-    broken("event %#x at the limit", TRACE_WHAT_CODE(what));
+    broken("event %#x at the limit", TRACE_PACKED_CODE(what));
 }
 
 void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
     (void)now;
-    count_event(TRACE_WHAT_CODE(what), d1, d2);
+    count_event(TRACE_PACKED_CODE(what), d1, d2);
 }
 
 /* What D's probes have for a time is test/trace's affair. */

@@ -78,7 +78,7 @@ static const struct dtrace_provider_ops profile_ops = {
 static const struct dtrace_provider provider = {"profile", &profile_ops};
 
 /* Returns the text after the prefix, or NULL if the text doesn't begin with it. */
-static const char *profile_behind(const char *text, const char *prefix)
+static const char *profile_after(const char *text, const char *prefix)
 {
     while (*prefix && *text == *prefix) {
         text++;
@@ -107,11 +107,11 @@ static uint64_t interval_of(const char *text)
 /* Adds a probe and its entry, which are never freed, if the name is a rate that has none yet. */
 static COLD void profile_create(const char *name)
 {
-    const char *tick = profile_behind(name, "tick-"), *profile = profile_behind(name, "profile-");
+    const char *tick = profile_after(name, "tick-"), *profile = profile_after(name, "profile-");
     uint64_t interval = tick ? interval_of(tick) : profile ? interval_of(profile) : 0;
 
     for (const struct dtrace_profile *p = profiles; p; p = p->next) {
-        const char *rest = profile_behind(name, p->name);
+        const char *rest = profile_after(name, p->name);
         if (rest && *rest == '\0') {
             return; /* exists */
         }

@@ -57,10 +57,10 @@ struct listener {
 _Static_assert(ENTRIES <= UINT16_MAX, "listener.entry");
 static struct listener listeners[ENTRIES];              /* [k] */
 static struct listener *volatile heads[TRACE_EV_COUNT]; /* [a] */
-static const uint32_t nobody;
+static const uint32_t no_predicate;
 const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {
     /* [a] predicate_id of the site's only probe; otherwise 0 */
-    [0 ... TRACE_EV_COUNT - 1] = &nobody};
+    [0 ... TRACE_EV_COUNT - 1] = &no_predicate};
 
 static inline const struct entry *entry_of(const struct listener *l)
 {
@@ -146,7 +146,7 @@ static void set_skip(unsigned site)
 {
     const struct listener *l = heads[site];
 
-    trace_port_skips[site] = l && !l->next ? &l->probe->predicate_id : &nobody;
+    trace_port_skips[site] = l && !l->next ? &l->probe->predicate_id : &no_predicate;
 }
 
 /*

@@ -29,7 +29,7 @@
 /* The instruction that is being executed in its location. PRIMASK is set while `at` is not NULL. */
 static struct {
     volatile uint16_t *at; /* [c] NULL: none */
-    uint16_t behind;       /* [c] the halfword that the second trap replaces */
+    uint16_t after;        /* [c] the halfword that the second trap replaces */
     uint8_t bytes;         /* [c] of the instruction */
     uint32_t insn, it;     /* [c] the instruction; the state of the IT block that it is in */
     uint32_t xpsr;         /* [c] before it */
@@ -118,7 +118,7 @@ static void text_written(void)
 static bool step_in_place(struct thread *self, const struct arch_step *step)
 {
     volatile uint16_t *at = (volatile uint16_t *)step->address;
-    const unsigned behind = step->bytes / 2u, bytes = step->bytes + ARCH_STEP_BEHIND;
+    const unsigned after = step->bytes / 2u, bytes = step->bytes + ARCH_STEP_AFTER;
 
     /* The trap was in the process's own text, and rights don't change within a region. */
     if (step->address % REGION + bytes > REGION &&
@@ -129,12 +129,12 @@ static bool step_in_place(struct thread *self, const struct arch_step *step)
     in_place.insn = step->insn;
     in_place.xpsr = frame->xpsr;
     in_place.it = t2_step_it_state(frame->xpsr);
-    in_place.behind = at[behind];
+    in_place.after = at[after];
     frame->xpsr &= ~XPSR_IT_ICI;
     __asm__ volatile("cpsid i" ::: "memory");
     in_place.at = at;
     at[0] = (uint16_t)step->insn;
-    at[behind] = T2_STEP_END;
+    at[after] = T2_STEP_END;
     text_written();
     return true;
 }
@@ -154,7 +154,7 @@ static void it_continue(struct frame *f)
 bool armv7m_step_left(void)
 {
     volatile uint16_t *at = in_place.at;
-    const unsigned behind = in_place.bytes / 2u;
+    const unsigned after = in_place.bytes / 2u;
     const uint32_t status = CFSR;
     struct frame *f;
 
@@ -162,11 +162,11 @@ bool armv7m_step_left(void)
         return false;
     }
     at[0] = T2_STEP_BREAK;
-    at[behind] = in_place.behind;
+    at[after] = in_place.after;
     in_place.at = NULL;
     text_written();
     __asm__ volatile("mrs %0, psp\n\tcpsie i" : "=r"(f)::"memory");
-    faulted = status != CFSR_UNDEFINSTR || f->pc != (uintptr_t)&at[behind];
+    faulted = status != CFSR_UNDEFINSTR || f->pc != (uintptr_t)&at[after];
     if (faulted) {
         return false;
     }
