@@ -2,13 +2,12 @@
 /*
  * Processes: the table, ids, creation and end. Kernel lock held.
  *
- * A process ends in steps, so that no thread waits long for the CPU: one of its own threads, the
- * ender, ends the others, one per step, waits for those that run on other CPUs, frees the process's
- * resources a few objects per step, and ends itself. Between two steps other threads find a process
- * with fewer objects, none of them half freed; process_find() doesn't find it, and it gets no new
- * thread and no pulses from programs. It remains as a zombie until its parent, if it has one,
- * collects the status. Tested by test/kernel (end_test), test/board (all states, zombies,
- * orphans).
+ * A process ends in steps, so that no thread waits long for the CPU: one of its threads, the ender,
+ * ends the others, one per step, waits for those on other CPUs, frees a few objects per step, and
+ * ends itself. Between two steps other threads find a process with fewer objects, none of them half
+ * freed; process_find() doesn't find it, and it gets no new thread and no pulses from programs. It
+ * remains as a zombie until its parent, if it has one, collects the status. Tested by test/kernel
+ * (end_test), test/board (all states, zombies, orphans).
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
@@ -34,7 +33,7 @@ static unsigned free_count; /* [k] number of free_slots */
 
 struct process *kernel_process;
 
-/* Initializes a process that has its pid, without any resources. */
+/* Initializes a process that has its pid, without resources. */
 static void process_init_sets(struct process *proc)
 {
     list_init(&proc->sync_waiters);
@@ -334,7 +333,7 @@ static void process_end_wake(void)
     }
 }
 
-/* Frees all that the process still holds, when no thread is left. */
+/* Frees all that the process still holds; no thread is left. */
 static void process_finish(struct process *proc)
 {
     kernel_assert(proc != kernel_process && proc->nthreads == 0);
@@ -427,7 +426,7 @@ long process_end_step(struct thread *self)
     return KER_GONE;
 }
 
-/* Asks those of its threads to end that run on other CPUs: they stop at once. */
+/* Asks those of its threads to end that run on other CPUs. */
 static void process_end_running(const struct process *proc)
 {
     for (unsigned n = 0; CONFIG_CPUS > 1 && n < CONFIG_CPUS; n++) {
