@@ -24,7 +24,7 @@ static const char *boot_remedy(int error)
     case -EPERM:
         return "#pragma D option destructive";
     default:
-        return "compile it anew: make image BOOT_D=file.d";
+        return "compile it again: make image BOOT_D=file.d";
     }
 }
 
@@ -44,7 +44,7 @@ static void boot_refused(int error, const struct dtrace_refusal *why)
 {
     kprintf("boot.dif is refused: %s", dtrace_refusal_text(why));
     say_where(why);
-    kprintf("\nboot.dif: nothing is traced by it. What helps: %s\n", boot_remedy(error));
+    kprintf("\nboot.dif: not started. Remedy: %s\n", boot_remedy(error));
 }
 
 static void *image; /* [k] aligned, and kept for the program that claims it */
@@ -70,7 +70,7 @@ void dtrace_boot_program(void)
     }
     waits = error == -EBUSY;
     if (waits) {
-        kprintf("boot.dif: waits until what is retained is saved\n");
+        kprintf("boot.dif: waits until the retained data is saved\n");
     } else if (error) {
         boot_refused(error, &why);
     }

@@ -130,7 +130,7 @@ void console_take_back(void)
     }
     moved = 0;
     if (n > BACK) {
-        kprintf("\n%u characters of the kernel's output were lost behind a report\n",
+        kprintf("\n%u characters of the kernel's output were lost during a report\n",
                 (unsigned)(n - BACK));
     }
 }

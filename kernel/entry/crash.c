@@ -313,8 +313,8 @@ static bool line_frame(const struct crash_report *r)
 
 static const char *backtrace_text(const struct crash_report *r)
 {
-    return r->lost  ? "  the others are lost, the stack is no memory of the process\n"
-                      "  backtrace: what looks like return addresses:\n"
+    return r->lost  ? "  the others are lost: the stack is outside the process's memory\n"
+                      "  backtrace: words of the stack that look like return addresses:\n"
            : r->cut ? "  backtrace, as far as it was taken when the process ended:\n"
                     : "  backtrace:\n";
 }
@@ -376,7 +376,8 @@ static bool line_next(const struct crash_report *r)
 
 void crash_init(void)
 {
-    _Static_assert(CONFIG_CRASH_REPORTS >= 1, "what is left out is said behind a report");
+    _Static_assert(CONFIG_CRASH_REPORTS >= 1,
+                   "reports that are left out are counted after a report");
     printer.thread = thread_create_kernel(kernel_process, "crash");
 }
 

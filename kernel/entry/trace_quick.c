@@ -55,7 +55,8 @@ static inline unsigned quick_text_copy(const volatile struct quick_word *from,
 /* Returns false, with nothing done, in an uncommon case. */
 static bool quick_text(const struct thread *self, uint32_t event, uintptr_t at)
 {
-    _Static_assert(sizeof(uint32_t[TRACE_USER_TEXT_WORDS]) == VM_CACHE_SPAN, "what a cache covers");
+    _Static_assert(sizeof(uint32_t[TRACE_USER_TEXT_WORDS]) == VM_CACHE_SPAN,
+                   "a cache covers a text");
     uint32_t words[TRACE_USER_TEXT_WORDS];
     const volatile struct quick_word *from = vm_cache_ptr(&self->text_cache, at);
 

@@ -167,7 +167,7 @@ static __attribute__((noinline)) void intr_unwanted(uint32_t line)
     uint32_t bit = 1u << (line % 32);
     if (!(reported[line / 32] & bit)) {
         reported[line / 32] |= bit;
-        kprintf("interrupt %u: nobody is attached; it stays masked\n", (unsigned)line);
+        kprintf("interrupt %u: no process is attached; it stays masked\n", (unsigned)line);
     }
 }
 

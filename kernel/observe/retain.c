@@ -193,7 +193,7 @@ void retain_claim_ram(paddr_t ram, size_t bytes)
     if (at >= ram && at - ram < bytes) {
         paddr_t from = at & ~(paddr_t)(phys_granule() - 1);
         if (!phys_alloc_at(from, at + len - from)) {
-            kernel_panic("the retained memory does not lie in RAM as a whole");
+            kernel_panic("the retained memory is not entirely in RAM");
         }
     }
 }
@@ -397,7 +397,7 @@ void retain_start(void)
     kprintf("boot %u: boot %u ended with: %s\n", (unsigned)retain.boots, (unsigned)retain.found,
             retain_reason());
     kprintf("%s retained: tracelogger --recover saves it\n",
-            has_recording() ? "its recording is" : "its last words are");
+            has_recording() ? "its recording is" : "its crash report is");
 }
 
 struct kymo_panic *retain_panic(void)

@@ -203,7 +203,7 @@ def a_boot_d_that_is_refused_says_why(board):
             return elf[:where] + data + elf[where + len(data):]
         with Board(board, "bootd", f"refused-{name}", spoilt) as b:
             b.wait_for(rf"boot\.dif is refused: {text}\n")
-            expect("What helps: compile it anew: make image BOOT_D=" in b.printed(), b.printed())
+            expect("Remedy: compile it again: make image BOOT_D=" in b.printed(), b.printed())
             done = b.dtrace("-a")
             expect("no anonymous tracing state" in done.stderr, told(done))
 

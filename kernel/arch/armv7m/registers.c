@@ -65,6 +65,7 @@ void armv7m_watchdog(const struct frame *frame, const uint32_t *r4_r11, uint32_t
                     : NULL;
     }
     armv7m_exception_registers(registers, frame, r4_r11);
-    kernel_panic_at(KYMO_PANIC_WATCHDOG, registers, "watchdog: nobody has set it back; at pc %08lx",
+    kernel_panic_at(KYMO_PANIC_WATCHDOG, registers,
+                    "watchdog: not armed again in time; at pc %08lx",
                     (unsigned long)registers[KYMO_PANIC_ARM_pc]);
 }

@@ -49,7 +49,7 @@ void arch_text_write(uintptr_t at, const void *from, size_t bytes)
 
     kernel_assert(kernel_holds_lock());
     if (!x86_is_kernel_text(at, at + bytes)) {
-        kernel_panic("%p is no text", (void *)at);
+        kernel_panic("%p is not text", (void *)at);
     }
     for (size_t i = 0; i < bytes; i++) {
         ((volatile uint8_t *)(at + (uintptr_t)KERNEL_TEXT_ALIAS))[i] = ((const uint8_t *)from)[i];

@@ -43,7 +43,7 @@ static void check_sender(const struct thread *t)
     }
     if (t->server && (t->server->xfer != t->rcvid || t->server->proc != t->channel->proc ||
                       !t->server->serving)) {
-        kernel_panic("thread %d of %d in SEND is copied by nobody", (int)t->tid, (int)t->proc->pid);
+        kernel_panic("thread %d of %d in SEND isn't being copied", (int)t->tid, (int)t->proc->pid);
     }
 }
 
@@ -68,7 +68,7 @@ static void check_client(const struct thread *t)
 static void check_waiter(const struct thread *t)
 {
     if (!check_in_list(&t->proc->sync_waiters, &t->ready)) {
-        kernel_panic("thread %d of %d waits for a sync_t, and nobody knows", (int)t->tid,
+        kernel_panic("thread %d of %d waits for a sync_t and isn't listed", (int)t->tid,
                      (int)t->proc->pid);
     }
     if (((t->state == STATE_MUTEX) != (t->sync_owner != NULL) && !t->proc->dying) ||
@@ -131,7 +131,7 @@ static void check_blocked(const struct thread *t)
         break;
     case STATE_NANOSLEEP:
         if (!timer_node_running(&t->timeout)) {
-            kernel_panic("thread %d of %d sleeps for ever", (int)t->tid, (int)t->proc->pid);
+            kernel_panic("thread %d of %d sleeps forever", (int)t->tid, (int)t->proc->pid);
         }
         break;
     default:
@@ -146,8 +146,7 @@ static void check_held(const struct thread *t)
     const bool held = t->flags & THREAD_HELD;
     const bool waits = t->state != STATE_STOPPED && t->state != STATE_RUNNING;
     if (!held && t->state == STATE_STOPPED && !t->proc->loading && !t->proc->held) {
-        kernel_panic("thread %d of %d has stopped, and nobody holds it", (int)t->tid,
-                     (int)t->proc->pid);
+        kernel_panic("thread %d of %d has stopped and isn't held", (int)t->tid, (int)t->proc->pid);
     }
     if (held && call_lock_owns(t)) {
         return;
@@ -220,7 +219,7 @@ static void check_zombie(const struct process *proc)
         parent |= process_in_slot(slot) && process_in_slot(slot)->pid == proc->ppid;
     }
     if (proc->nthreads != 0 || proc->space.nmaps != 0 || !parent) {
-        kernel_panic("zombie %d has something, or nobody to ask for it", (int)proc->pid);
+        kernel_panic("zombie %d holds something, or has no parent", (int)proc->pid);
     }
 }
 
@@ -325,7 +324,7 @@ static void check_timers(unsigned n)
             kernel_panic("timers are out of order");
         }
         if (at < TABLE_ENTRIES(THREADS) && !TABLE_AT(thread_table, at)->proc) {
-            kernel_panic("a thread that is no more has a timeout");
+            kernel_panic("a thread that has ended has a timeout");
         }
     }
 }

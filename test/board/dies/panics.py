@@ -219,7 +219,7 @@ def bites_in_the_panic(victim, extract):
     victim.hang_under_a_watchdog(50)
     victim.dies()
     says(extract(victim.machine), "PANIC panic\n", "PANIC_REASON panic() of a D program")
-    victim.machine.wait_for(AGAIN + "watchdog: nobody has set it back")
+    victim.machine.wait_for(AGAIN + "watchdog: not armed again in time")
 
 
 def bites_twice(victim, extract):
@@ -229,7 +229,7 @@ def bites_twice(victim, extract):
     victim.dies()
     says(extract(victim.machine), "PANIC watchdog\n", "PANIC_REASON watchdog: nobody has set")
     victim.machine.reset()
-    victim.machine.wait_for("boot 2: boot 1 ended with: watchdog: nobody has set it back")
+    victim.machine.wait_for("boot 2: boot 1 ended with: watchdog: not armed again in time")
 
 
 def bites_for_nothing(victim, extract):

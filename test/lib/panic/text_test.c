@@ -58,7 +58,7 @@ static void fill(unsigned machine, unsigned registers)
     record->tid = 2;
     record->call = 113;
     record->time = 0x123456789abull;
-    strcpy(record->reason, "nobody has set it back");
+    strcpy(record->reason, "not armed again in time");
     strcpy(record->process, "pump");
     record->nregisters = registers;
     for (unsigned i = 0; i < registers; i++) {
@@ -74,7 +74,7 @@ static void a_cortex_m(void **state)
     record->frames[0] = 0x1234;
     assert_string_equal(all(),
                         "PANIC watchdog\n"
-                        "PANIC_REASON nobody has set it back\n"
+                        "PANIC_REASON not armed again in time\n"
                         "PANIC_WHERE CPU 1, process 7 (pump), thread 2, call 113\n"
                         "PANIC_TIME 1250999896491\n"
                         "PANIC_REGISTERS_1 r0=a0000000 r1=a0000001 r2=a0000002 r3=a0000003\n"
