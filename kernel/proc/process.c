@@ -24,12 +24,11 @@
 #define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
 
 static TABLE_OF(struct process, processes, CONFIG_PROCESSES); /* pid 0: free */
-static int32_t generations[CONFIG_PROCESSES]; /* [k] number of times the slot was used */
-static struct trie by_pid;                    /* [k] the slots in use */
-static unsigned fresh;                        /* [k] slots from here on were never used */
-/* [k] slots that were freed, the oldest first */
-static struct list free_slots = LIST_INIT(free_slots);
-static unsigned free_count; /* [k] number of free_slots */
+static int32_t generations[CONFIG_PROCESSES];          /* [k] number of times the slot was used */
+static struct trie by_pid;                             /* [k] the slots in use */
+static unsigned fresh;                                 /* [k] slots from here on were never used */
+static struct list free_slots = LIST_INIT(free_slots); /* [k] the freed slots, oldest first */
+static unsigned free_count;                            /* [k] number of free_slots */
 
 struct process *kernel_process;
 
@@ -230,8 +229,7 @@ static struct process *process_any_child(const struct process *parent)
     if (!list_empty(&parent->zombies)) {
         return list_entry(parent->zombies.next, struct process, link);
     }
-    /* at most one is being loaded for each of the parent's threads */
-    list_for_each (pos, &parent->children) {
+    list_for_each (pos, &parent->children) { /* each thread loads at most one of them */
         struct process *child = list_entry(pos, struct process, link);
         if (!child->loading) {
             return child;
