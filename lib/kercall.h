@@ -2,8 +2,8 @@
 /*
  * The raw kernel calls, one for each entry of abi/kercalls.def: kymo_raw_<NAME>() takes machine
  * words and returns the pair (value, errno). Used inside lib/ only; programs call the functions of
- * sys/neutrino.h and sys/kymo.h. lib/arch/<cpu>/machine.h says which they are: stubs in assembler
- * (svc.S, which includes this file, too), or functions in line.
+ * sys/neutrino.h and sys/kymo.h. lib/arch/<cpu>/machine.h defines them: as stubs in assembler
+ * (svc.S, which includes this file, too), or as inline functions.
  */
 #ifndef LIB_KERCALL_H
 #define LIB_KERCALL_H

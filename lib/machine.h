@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chooses the CPU's part of lib/: the compiler knows which. */
+/* Chooses the CPU's part of lib/ by the compiler's predefined macros. */
 #ifndef LIB_MACHINE_H
 #define LIB_MACHINE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sync_t behind the POSIX types, time limits, and robust mutexes (lib/robust.c). */
+/* The sync_t of the POSIX types, time limits, and robust mutexes (lib/robust.c). */
 #ifndef LIB_MUTEX_H
 #define LIB_MUTEX_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the event of a static probe has, a program's own or the system's. Any context, no lock.
+ * The words of an event of a static probe, a program's own or the system's. Any context, no lock.
  */
 #ifndef LIB_PROBE_H
 #define LIB_PROBE_H
@@ -11,8 +11,8 @@
 
 enum { PROBE_ARGUMENTS_MOST = 6, PROBE_WORDS_MOST = 2 + 2 * PROBE_ARGUMENTS_MOST };
 
-/* Writes the words that say which place of which program it is (abi/sys/log.h), and n arguments.
- * wide: a bit for each of 64 bits. Returns the number of words. */
+/* Writes the words that identify the program and the site (abi/sys/log.h), and n arguments. wide: a
+ * bit for each argument of 64 bits. Returns the number of words. */
 static inline unsigned probe_words_put(uint32_t words[PROBE_WORDS_MOST], const void *site,
                                        const unsigned long *args, unsigned n, unsigned wide)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One lock per FILE, for stdio_wrap.c of both C libraries. Recursive: stdio calls itself. stdin has
- * its own, so that waiting for input never keeps others from printing; the rest share a few.
+ * its own, so that a thread that waits for input never keeps others from printing; the rest share a
+ * few.
  */
 #ifndef LIB_STDIO_LOCK_H
 #define LIB_STDIO_LOCK_H

@@ -29,7 +29,7 @@ struct kymo_tcb {
     int tid;                      /* [I] 0 until the thread itself has run */
     bool detached;                /* [list] */
     bool ended;                   /* [list] in its last instructions, or gone */
-    bool in_heap;                 /* [own thread] lib/heap/heap.h: in a call that is told */
+    bool in_heap;                 /* [own thread] lib/heap/heap.h: in a call that makes an event */
     struct kymo_stack stack;      /* [I] */
     void *block;                  /* [I] the memory that contains this struct; freed with it */
     void *(*func)(void *);        /* [I] */
@@ -47,7 +47,7 @@ struct kymo_tcb {
 /* Main thread, at the program's start: errno does not work before. Returns 0 or -1 (no room). */
 int kymo_tls_main(struct kymo_startup *startup);
 /* Returns a block with the C library's data and a zeroed tcb, for a new thread; NULL: no memory.
- * again: that of an ended thread, to be used once more; NULL: none. *tls is struct
+ * again: the block of an ended thread, to be reused; NULL: none. *tls is struct
  * _thread_attr.tls. */
 struct kymo_tcb *kymo_tls_new(struct kymo_tcb *again, void **tls);
 /* Called by the ending thread itself: frees what the C library allocated for it. */
@@ -62,13 +62,12 @@ void kymo_threads_unlock(void);
 void kymo_thread_add(struct kymo_tcb *tcb);
 /* Joins and frees detached threads that have ended. */
 void kymo_thread_reap(void);
-/* Of a thread that has left the kernel for good: keeps its memory for a thread to come, or frees
- * it. */
+/* Frees the memory of a thread that has left the kernel, or keeps it for a new thread. */
 void kymo_thread_free(struct kymo_tcb *tcb);
-/* Returns the block of an ended thread that has a stack of about so many bytes, not fewer; NULL:
- * none is kept. It is the caller's then. */
+/* Returns the block of an ended thread with a stack of at least stack_bytes, not much more, and
+ * passes it to the caller; NULL: none is kept. */
 struct kymo_tcb *kymo_thread_kept(size_t stack_bytes);
-/* Frees what is kept of ended threads; returns whether there was anything. */
+/* Frees the memory kept of ended threads; returns whether there was any. */
 bool kymo_thread_forget_kept(void);
 /* Runs the key destructors of the calling thread. */
 void kymo_keys_end(struct kymo_tcb *self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Thread-local storage as the compiler expects it on one CPU; lib/arch/<cpu>/thread_pointer.c.
- * picolibc only. */
+/* Thread-local storage as the compiler expects it on one CPU, implemented by
+ * lib/arch/<cpu>/thread_pointer.c. picolibc only. */
 #ifndef LIB_ARCH_TLS_H
 #define LIB_ARCH_TLS_H
 

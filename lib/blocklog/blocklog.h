@@ -14,8 +14,8 @@
  *
  * One thread; no allocation. Functions return 0 or a negative errno: -EIO the medium, -ENODEV the
  * disk is gone, -ENOSPC the log is full, -EILSEQ no log is on the disk (or another version's),
- * -EFBIG the log is of a larger disk, -EINVAL wrong use. Proved by test/lib/blocklog: cuts at every
- * write, torn and reordered; faults.
+ * -EFBIG the log is of a larger disk, -EINVAL wrong use. Tested by test/lib/blocklog: power cuts at
+ * every write, torn and reordered; faults.
  */
 #ifndef LIB_BLOCKLOG_BLOCKLOG_H
 #define LIB_BLOCKLOG_BLOCKLOG_H

@@ -72,7 +72,7 @@ struct blocklog_piece {
     uint16_t cpu; /* CPU of these slots; 0 if there are none */
     uint16_t flags;
 };
-#define BLOCKLOG_CHECKED 1u /* CHECK and BUFFER_END belong behind it (lib/capture/check.h) */
+#define BLOCKLOG_CHECKED 1u /* CHECK and BUFFER_END belong after it (lib/capture/check.h) */
 KYMO_STATIC_ASSERT(sizeof(struct blocklog_piece) == 12, "layout");
 
 /* Header in a record's first frame; further pieces are in the next frames, whose headers are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the parts of a log lie on its disk, and the sum that all of them have: layout.h has their
+ * The sectors of a log's parts on its disk, and the checksum of all of them; layout.h has their
  * contents. For lib/blocklog/ and its tests.
  */
 #ifndef LIB_BLOCKLOG_SECTORS_H

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CHECK and BUFFER_END behind each group of slots of a capture (docs/format.md §4): a sum over the
- * group, then an end mark; at the end of the capture the group with END. A group is a buffer, or
- * DROPPED slots outside of any buffer. Every writer of captures uses these functions: the
- * tracelogger, sys/tracelog.h, kymo extract. One thread; no allocation; any context.
+ * CHECK and BUFFER_END, which follow each group of slots of a capture (docs/format.md §4): a
+ * checksum of the group, then an end mark; at the end of the capture the group with END. A group is
+ * a buffer, or DROPPED slots outside of any buffer. Every writer of captures uses these functions:
+ * the tracelogger, sys/tracelog.h, kymo extract. One thread; no allocation; any context.
  *
- * The sum continues over two more words, the group's place: its offset in the file, and the number
- * of buffers of its CPU in the file up to the group's end. So each group alone shows whether
- * anything that was written before it is missing now, of its CPU or of any other, and events that
- * were lost before they were written do not hide it.
+ * The sum continues over two more words, the group's position: its offset in the file, and the
+ * number of buffers of its CPU in the file up to the group's end. So each group alone shows whether
+ * anything written before it is missing, of its CPU or of another, even if events were lost before
+ * they were written.
  *
  * The sum is h = h * CAPTURE_SUM_FACTOR + word, modulo 2^64, over the 32-bit words. The factor is
  * odd and h is wider than a word, so that a change of any single word and a swap of any two words
  * change the sum for certain; other changes pass with a chance of about 1 in 2^64.
  *
- * Proof: test/host/reader/check_test.c (every bit, every swap), test/tracelogger/same_test.c.
+ * Tested by test/host/reader/check_test.c (every bit, every swap), test/tracelogger/same_test.c.
  */
 #ifndef LIB_CAPTURE_CHECK_H
 #define LIB_CAPTURE_CHECK_H
@@ -34,7 +34,7 @@ struct capture_check {
     uint64_t sum;   /* over the slots of the current group, so far */
     uint32_t slots; /* of that group, so far */
     uint64_t all;   /* over the values of all CHECKs so far */
-    uint64_t bytes; /* of the capture, up to the beginning of the group at hand */
+    uint64_t bytes; /* of the capture, up to the beginning of the current group */
     uint64_t head;  /* bytes of that group that are not slots: attributes and system page */
     struct {
         uint32_t buffers; /* in the capture */
@@ -52,7 +52,7 @@ static inline uint64_t capture_sum_word(uint64_t sum, uint32_t word)
     return sum * CAPTURE_SUM_FACTOR + word;
 }
 
-/* A group's place, with which its sum continues. */
+/* A group's position, with which its sum continues. */
 struct capture_place {
     uint32_t at;      /* offset of its first byte in the file, in units of 16 bytes, rounded down */
     uint32_t buffers; /* of its CPU in the file, this group included */
@@ -65,9 +65,9 @@ static inline uint32_t capture_place_at(uint64_t offset)
 {
     return (uint32_t)(offset / TRACE_SLOT_BYTES);
 }
-/* Finds the place of a CHECK if the words of its group, with sum `sum`, are unchanged; else returns
- * an arbitrary value. Two words can be removed from a sum because the number of buffers is smaller
- * than the factor. */
+/* Finds the position of a CHECK if the words of its group, with sum `sum`, are unchanged; else
+ * returns an arbitrary value. Two words can be removed from a sum because the number of buffers is
+ * smaller than the factor. */
 struct capture_place capture_place_find(uint64_t sum, uint64_t check);
 
 /* Begins a new capture. */
@@ -77,7 +77,7 @@ void capture_check_begin(struct capture_check *check);
 void capture_check_head(struct capture_check *check, const void *data, size_t bytes);
 /* Adds the next slots of the current group: all of a buffer, or some DROPPED slots. */
 void capture_check_add(struct capture_check *check, const struct trace_slot *slots, size_t count);
-/* Ends the current group: returns the slots to write behind it. */
+/* Ends the current group: returns the slots to write after it. */
 void capture_check_close(struct capture_check *check, uint32_t cpu,
                          struct trace_slot trailer[CAPTURE_TRAILER_SLOTS]);
 /* Ends the capture, once for each CPU, in order: END of this CPU and the trailer. DROPPED slots

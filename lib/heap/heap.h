@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The static probes of the heap: functions around the C library's (--wrap, lib/lib.mk), through
- * which its own allocations go, too. lib/libc/<libc>/heap.h says how that library names them:
+ * The static probes of the heap: wrappers of the C library's functions (--wrap, lib/lib.mk), which
+ * its own allocations call, too. lib/libc/<libc>/heap.h has that library's names of them:
  *
  *   HEAP_REAL(malloc), HEAP_WRAP(malloc)   __real_malloc and __wrap_malloc, or what it is called
  *   HEAP_FIRST, HEAP_PASS                  a parameter before the others, and its argument
  *
- * Off, each is three instructions, the last a jump: the real function's caller is the program's.
- * On, only the outermost of a thread's calls is told: realloc() that moves is one event. A file for
- * each: a program that has its own malloc() must not get the library's by way of another.
+ * While the probes are off, each wrapper is three instructions, of which the last jumps to the real
+ * function, so that its caller is the program. While they are on, only the outermost of a thread's
+ * calls makes an event, so a realloc() that moves makes one. Each wrapper has its own file: a
+ * program with its own malloc() must not link the library's through another wrapper.
  */
 #ifndef LIB_HEAP_HEAP_H
 #define LIB_HEAP_HEAP_H
@@ -26,7 +27,7 @@ void *HEAP_WRAP(malloc)(HEAP_FIRST size_t bytes);
 void *HEAP_WRAP(realloc)(HEAP_FIRST void *old, size_t bytes);
 void HEAP_WRAP(free)(HEAP_FIRST void *at);
 
-/* Of memalign() and aligned_alloc(). */
+/* Declares memalign() and aligned_alloc(). */
 #define HEAP_ALIGNED(name) \
     void *HEAP_REAL(name)(HEAP_FIRST size_t align, size_t bytes); \
     void *HEAP_WRAP(name)(HEAP_FIRST size_t align, size_t bytes); \

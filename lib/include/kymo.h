@@ -47,9 +47,9 @@ uint32_t kymo_abilities(void); /* ABILITY_* of this process */
 /* CPUs are numbered below this. One that has not started can not be in a runmask alone: EINVAL. */
 unsigned kymo_cpus(void);
 uint64_t kymo_cycles_per_sec(void);
-/* For a loop that waits for another CPU, or makes work as fast as it can: tells this CPU so. An
- * emulator that runs CPUs in turn goes to the next one; without it, such a loop can keep another
- * CPU from ever running there. */
+/* For a loop that waits for another CPU, or makes work as fast as it can: gives this CPU a hint. An
+ * emulator that runs CPUs in turn then continues with the next one; without it, such a loop can
+ * keep another CPU from ever running there. */
 static inline void kymo_spin_hint(void)
 {
 #ifdef __x86_64__
@@ -76,8 +76,8 @@ static inline bool kymo_pulse_trusted(int own_scoid, const struct _pulse *pulse)
 {
     return pulse->code < 0 || pulse->scoid == own_scoid;
 }
-/* Returns whether the sender of this message, still to be replied to, may tell the caller what to
- * do: it started the caller, or it has the ability. */
+/* Returns whether the sender of this message, still to be replied to, may control the caller: it
+ * started the caller, or it has the ability. */
 bool kymo_may_control(const struct _msg_info *from, uint32_t ability);
 /* Returns the name of a thread state, e.g. "RECEIVE"; "?" if there is no such state. */
 const char *kymo_state_name(int state);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Helpers: a program brings D by which jstack() names the frames of its stack, see docs/helpers.md.
+ * Helpers: D code in a program by which jstack() names the frames of the program's stack, see
+ * docs/helpers.md.
  *
  *   KYMO_HELPER("apps/stackvm/stackvm.d");     at file level, once or more in a program
  *
  * The file's text becomes a note of the ELF file, which is not loaded and takes no memory on the
- * target. Its path is one for the assembler: from where the compiler runs, or from a folder of -I.
+ * target. The assembler opens the path: it is relative to the compiler's working directory, or to a
+ * folder of -I.
  */
 #ifndef KYMO_HELPER_H
 #define KYMO_HELPER_H

@@ -4,19 +4,20 @@
  *
  *   KYMO_LOG(KYMO_LOG_INFO, "temperature %d of %s", t, name);
  *
- * The format stays in the program's ELF file, which the host has: the target records where it is,
- * and the arguments (abi/sys/log.h). `kymo print` and the others show the text. docs/log.md.
+ * The format stays in the program's ELF file, which the host has: the target records the format's
+ * address and the arguments (abi/sys/log.h). `kymo print` and the other commands show the text, see
+ * docs/log.md.
  *
  * Any thread, at any time; no lock, no ability, errno may change. One kernel call; at most 9
  * arguments, each evaluated once if the text is recorded, else not at all. Up to some 300 bytes of
- * stack. The level is a constant. Nothing is in the program of a level above KYMO_LOG_MOST, which
- * may be defined before this header is included; of a level above kymo_log_level, or while no user
- * event is wanted (<sys/trace.h>), two loads and branches are executed.
+ * stack. The level is a constant. A use with a level above KYMO_LOG_MOST, which may be defined
+ * before this header is included, adds no code. One with a level above kymo_log_level, or while no
+ * user event is wanted (<sys/trace.h>), costs two loads and branches.
  *
  * The compiler refuses arguments that don't fit the format (-Wformat, as an error). Arguments are
  * numbers, `const char *`, and for %p `void *`; no %n, no long double, no wide characters. Strings
- * end with a NUL; all of an event's arguments take at most 248 bytes, and of a string that does not
- * fit the beginning is recorded, which the text shows.
+ * end with a NUL; all of an event's arguments take at most 248 bytes. A string that does not fit is
+ * truncated, and the text shows that.
  */
 #ifndef LIB_KYMO_LOG_H
 #define LIB_KYMO_LOG_H
@@ -35,9 +36,10 @@ extern "C" {
 #define KYMO_LOG_MOST KYMO_LOG_DEBUG
 #endif
 
-/* Levels above it are not recorded; at first all are. Any thread may change it at any time. */
+/* Messages of higher levels are not recorded; initially all are. Any thread may change it at any
+ * time. */
 extern volatile uint8_t kymo_log_level;
-/* The program's build id, in its note: 16 bytes behind it (ldscripts/user.ld). */
+/* The program's build id, in its note: 16 bytes after this symbol (ldscripts/user.ld). */
 extern const uint32_t kymo_log_note[];
 
 struct kymo_log { /* an event that is being made */
@@ -154,7 +156,8 @@ KYMO_LOG_TYPE_IS(const void *, sizeof(long) == 8 ? 'P' : 'p', kymo_log_pointer, 
 #define KYMO_LOG_TEXT(x) KYMO_LOG_TEXT_(x)
 #define KYMO_LOG_LIST(...) __VA_ARGS__
 
-/* types: in parentheses. One section for each use, as an inline function's can't be another's. */
+/* types: in parentheses. Each use has its own section, because an inline function's section can't
+ * be shared. */
 #define KYMO_LOG_DO(level_, count, types, puts, format_, ...) \
     do { \
         if ((level_) <= KYMO_LOG_MOST && (level_) <= kymo_log_level && kymo_user_wanted != 0) { \

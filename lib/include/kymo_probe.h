@@ -4,22 +4,22 @@
  *
  *   KYMO_PROBE(myapp, request__start, id, bytes);
  *
- * Off, a probe is one NOP: its arguments are not evaluated. It is on while the trace records user
- * events, or D listens to them: then each pass is an event, which `kymo print` shows as
- * "myapp:::request-start id=17 bytes=4096". Once one of a program's probes is linked, the program
- * tells the kernel of all of them as it starts. docs/userprobes.md.
+ * While it is off, a probe is one NOP and its arguments are not evaluated. It is on while the trace
+ * records user events, or a D program uses them: then each pass makes an event, which `kymo print`
+ * shows as "myapp:::request-start id=17 bytes=4096". At its start a program registers all its
+ * probes at the kernel, see docs/userprobes.md.
  *
  * Any thread, at any time; no lock, no ability; errno stays. On: one kernel call, up to some 200
  * bytes of stack. At most six arguments: integers, enumerations and pointers, none larger than a
  * long, each evaluated once. Provider and name are identifiers and no macros; "__" in them is shown
- * as "-". A program has at most KYMO_TRACE_SITES_MOST places: one with more can't be linked. Where
- * text runs from flash all stay off.
+ * as "-". A program has at most KYMO_TRACE_SITES_MOST probe sites: one with more can't be linked.
+ * Where programs run from flash all probes stay off.
  *
  * The ELF file has a note for each by the .note.stapsdt convention, which `readelf -n` and
  * debuggers list: provider, name, arguments, and the address of a second NOP, which is passed only
- * while the probe is on and when the arguments are where the note says.
+ * while the probe is on and with the arguments where the note describes them.
  *
- * In C++ a template's probe is a place in each instance.
+ * In C++ a template's probe is one site in each instance.
  */
 #ifndef LIB_KYMO_PROBE_H
 #define LIB_KYMO_PROBE_H
@@ -40,7 +40,7 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 }
 #endif
 
-/* Where the system's own probes are others: lib/system_probe/patched.h. */
+/* The system's own probes define this differently: lib/system_probe/patched.h. */
 #ifndef KYMO_PROBE_FIRE
 #define KYMO_PROBE_FIRE kymo_probe_fire
 #define KYMO_PROBE_TABLE ".kymo_probes"
@@ -50,7 +50,7 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 
 /* The type of an argument as passed: arrays are pointers, small integers are int. */
 #ifdef __cplusplus
-/* What a type is: as __builtin_classify_type() below, and whether it has a sign. */
+/* The class of a type as __builtin_classify_type() below returns it, and whether it is signed. */
 extern "C++" {
 template <class T> struct kymo_probe_kind {
     enum { kind = 0, has_sign = 0 };
@@ -69,13 +69,14 @@ KYMO_PROBE_INTEGER(unsigned, 0)
 KYMO_PROBE_INTEGER(unsigned long, 0)
 KYMO_PROBE_INTEGER(unsigned long long, 0)
 #undef KYMO_PROBE_INTEGER
-/* An enum class isn't converted by itself: it is passed as the integer that it is made of. */
+/* An enum class has no implicit conversion: it is passed as its underlying integer. */
 template <class T, bool = __is_enum(T)> struct kymo_probe_enum {
 };
 template <class T> struct kymo_probe_enum<T, true> {
     typedef __underlying_type(T) type;
 };
-/* Never defined: for their types. The first, where it can be called, is the better one for 0. */
+/* These are never defined and serve for their types only. The first, if it can be called, is the
+ * better match for 0. */
 template <class T> auto kymo_probe_passed(T x, int) -> decltype(+x);
 template <class T>
 auto kymo_probe_passed(T, long) -> decltype(+typename kymo_probe_enum<T>::type());
@@ -101,15 +102,16 @@ auto kymo_probe_passed(T, long) -> decltype(+typename kymo_probe_enum<T>::type()
                            sizeof(KYMO_PROBE_TYPE(x)) <= sizeof(long), \
                        "a probe's argument is an integer or a pointer, not larger than a long");
 #define KYMO_PROBE_WIDE(x) (sizeof(KYMO_PROBE_TYPE(x)) > 4)
-/* As struct kymo_log_site has it. */
+/* The argument's type letter for struct kymo_log_site. */
 #define KYMO_PROBE_LETTER(x) \
     (KYMO_PROBE_POINTER(x)  ? (KYMO_PROBE_WIDE(x) ? 'P' : 'p') \
      : KYMO_PROBE_SIGNED(x) ? (KYMO_PROBE_WIDE(x) ? 'I' : 'i') \
                             : (KYMO_PROBE_WIDE(x) ? 'U' : 'u'))
 
-/* The NOP; and where GCC may have a rarely executed part of a function in another section, a
- * relocation that does nothing: the site's section needs that one. By the table alone the linker
- * would keep it, but drop the table's entries of sites that only that part reaches. */
+/* The NOP; and where GCC may put a rarely executed part of a function into another section, a
+ * relocation without effect, by which the site's section refers to that part. If only the table
+ * referred to it, the linker would keep the part, but drop the table's entries of sites that only
+ * that part reaches. */
 #if defined(__aarch64__)
 #define KYMO_PROBE_NOP "nop"
 #define KYMO_PROBE_NEEDS(label) ".reloc .Lkymo_site%=, R_AARCH64_NONE, %l[" #label "]"
@@ -129,8 +131,8 @@ auto kymo_probe_passed(T, long) -> decltype(+typename kymo_probe_enum<T>::type()
 #endif
 
 /* A site, and its struct kymo_probe_site (abi/sys/trace.h), which lives as long as the site's
- * section ("o"): --gc-sections drops both together. The linker discards .kymo_needs, and links what
- * registers the program's sites. */
+ * section ("o"): --gc-sections drops both together. The linker discards .kymo_needs, and links the
+ * code that registers the program's sites. */
 #define KYMO_PROBE_GO(label) \
     __asm__ goto( \
         ".Lkymo_site%=: " KYMO_PROBE_NOP "\n\t" \
@@ -145,9 +147,9 @@ auto kymo_probe_passed(T, long) -> decltype(+typename kymo_probe_enum<T>::type()
         : label)
 
 /*
- * The note, likewise linked to its place. Its words: the address; the base for prelinked files and
- * the semaphore, which no place here has. An argument is a constant or a register, never memory:
- * GCC writes some of that by labels, which no reader of the note could resolve.
+ * The note, also linked to its site's section. Its words: the address; the base for prelinked files
+ * and the semaphore, which no site has here. An argument is a constant or a register, never memory:
+ * GCC writes some memory operands as labels, which no reader of the note could resolve.
  */
 #define KYMO_PROBE_NOTE(provider, name, texts, ...) \
     __asm__ volatile(".Lkymo_note%=: nop\n\t" \
@@ -206,7 +208,7 @@ auto kymo_probe_passed(T, long) -> decltype(+typename kymo_probe_enum<T>::type()
         KYMO_PROBE_FIRE(&kymo_site_, kymo_args_, n, wide); \
     } while (0)
 
-/* Evaluates the arguments, in order, and gives them to the library. */
+/* Evaluates the arguments, in order, and passes them to the library. */
 #define KYMO_PROBE_ON(n, text, provider, name, ...) \
     do { \
         static const struct { \
@@ -240,8 +242,8 @@ auto kymo_probe_passed(T, long) -> decltype(+typename kymo_probe_enum<T>::type()
 #define KYMO_PROBE_COUNT(...) KYMO_PROBE_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0, )
 #define KYMO_PROBE(...) KYMO_PROBE_N(KYMO_PROBE_COUNT(__VA_ARGS__), #__VA_ARGS__, __VA_ARGS__)
 
-/* Returns whether this place is on: for arguments that take more than an expression. A site of its
- * own, one NOP, without a note. */
+/* Returns whether this site is on: for arguments that take more than an expression. It has its own
+ * site, one NOP, without a note. */
 #define KYMO_PROBE_ENABLED() \
     __extension__({ \
         __label__ kymo_on_; \

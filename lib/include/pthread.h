@@ -4,7 +4,8 @@
  * or an errno value, as POSIX says, and leave errno alone; any thread may call them. Mutexes
  * inherit priority; an uncontended one never enters the kernel. A bad pointer to a mutex or
  * condition variable is EFAULT if the kernel sees it, else ends the process. docs/app.md shows an
- * example; proved by test/board/programs/t_thread.c and t_posix.c, the calls below by test/kernel.
+ * example; tested by test/board/programs/t_thread.c and t_posix.c; test/kernel tests the kernel
+ * calls.
  */
 #ifndef LIB_PTHREAD_H
 #define LIB_PTHREAD_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Starts programs of the boot image through POSIX's interface. All return 0 or an error number, and
- * leave errno alone. Any thread. Over ProcSpawn(); proved by test/board/programs/t_port.c.
+ * leave errno alone. Any thread. Implemented by ProcSpawn(); tested by
+ * test/board/programs/t_port.c.
  *
  * A program inherits no file descriptors (0 to 2, the console, are its own) and has no environment:
  * file actions must be none, envp is ignored.
@@ -63,9 +64,9 @@ int posix_spawnattr_setstackmax(posix_spawnattr_t *attr, uint32_t bytes);
 int posix_spawnattr_setheap_np(posix_spawnattr_t *attr, uint32_t bytes);
 int posix_spawnattr_setability_np(posix_spawnattr_t *attr, uint32_t abilities);
 /* A limit (enum kymo_limit) of the new process, at most the caller's own (else EPERM at the spawn).
- * KYMO_LIMIT_MOST: the caller's. Without, it gets the board's default, or the caller's if that is
- * less. EINVAL: no such limit. setgroup: the limits are those of a new group, of the process and
- * all its descendants together (EAGAIN at the spawn: no group left). */
+ * KYMO_LIMIT_MOST: the caller's. Without this call it gets the board's default, or the caller's if
+ * that is less. EINVAL: no such limit. setgroup: the limits are those of a new group, of the
+ * process and all its descendants together (EAGAIN at the spawn: no group left). */
 int posix_spawnattr_setlimit_np(posix_spawnattr_t *attr, enum kymo_limit what, uint64_t most);
 int posix_spawnattr_setgroup_np(posix_spawnattr_t *attr, int group);
 

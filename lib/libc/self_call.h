@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The calling thread's block, for lib/thread.h; where its place isn't known to the compiler. */
+/* The calling thread's block, for lib/thread.h, returned by a function: for CPUs where the compiler
+ * doesn't know its location. */
 #ifndef LIB_LIBC_SELF_CALL_H
 #define LIB_LIBC_SELF_CALL_H
 

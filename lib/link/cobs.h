@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Consistent overhead byte stuffing: encodes bytes without a 0, so that 0 can separate frames. Any
- * context, no state except the structs. Proved by test/lib/link against every length and random
+ * context, no state except the structs. Tested by test/lib/link against every length and random
  * bytes.
  */
 #ifndef LIB_LINK_COBS_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most bytes that n can become. */
+/* The largest number of bytes that n bytes can become. */
 #define COBS_MOST(n) ((n) + (n) / 254 + 2)
 
 /* Encoding into memory with room for COBS_MOST of all that is put. */

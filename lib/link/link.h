@@ -9,8 +9,8 @@
  * link_more(), link_credit(), link_close().
  *
  * Guarantee: a message arrives whole, once, in order and unchanged, or the channel or the link is
- * reported as lost. Whatever bytes the other end sends, memory is bounded, and every call ends.
- * Proved by test/lib/link: two ends over a line that drops, flips, doubles, inserts and stalls.
+ * reported as lost. Memory is bounded and every call ends, whatever bytes the other end sends.
+ * Tested by test/lib/link: two ends over a line that drops, flips, doubles, inserts and stalls.
  */
 #ifndef LIB_LINK_LINK_H
 #define LIB_LINK_LINK_H

@@ -38,15 +38,15 @@ struct link_program {
 KYMO_STATIC_ASSERT(sizeof(struct link_program) == 16, "layout on the link");
 
 enum link_program_kind {
-    /* A line as in a start script follows, no NUL. The program is held: nothing of it runs yet. If
-     * it can't be started, text follows the answer: the programs of the image, one a line, if the
+    /* A line as in a start script follows, no NUL. The program is held: it doesn't run yet. If it
+     * can't be started, text follows the answer: the programs of the image, one a line, if the
      * result is ENOENT, else the error in the line, or nothing. */
     LINK_PROGRAM_START = 1,
     LINK_PROGRAM_RUN,   /* lets it run */
     LINK_PROGRAM_ENDED, /* result EAGAIN: it has not ended */
     /* Finds the first process whose pid is not below `pid`. If a name follows the request: the
-     * first one of that name. The process's name follows the answer. ESRCH: there is none. One that
-     * has ended, and whose status nobody has taken, is none. */
+     * first one of that name. The process's name follows the answer. ESRCH: there is none. A
+     * zombie, which has ended and whose status was not collected, doesn't count. */
     LINK_PROGRAM_FIND,
 };
 #define LINK_PROGRAM_LINE 768  /* bytes of such a line */

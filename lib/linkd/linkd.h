@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The target's end of the link to a host (docs/link.md): the services console, capture, dtrace,
- * program and source over any byte stream. The library knows no kernel: what it needs of a system
- * is struct linkd_port, which the owner supplies (on Kymo apps/linkd/, in tests test/lib/linkd/).
+ * program and source over any byte stream. The library is independent of the kernel: the owner
+ * supplies the functions that it needs, struct linkd_port (on Kymo apps/linkd/, in tests
+ * test/lib/linkd/).
  *
  * One thread. No function blocks, unless one of the port does. The owner calls linkd_input() when
  * bytes may have come, then linkd_output(), and sleeps until the next event or for as long as
  * linkd_output() said. Errors are negative numbers of abi/errno.h.
  *
- * Guarantee: whatever the host sends, memory is bounded, and the link starts over with the next
- * hello. A link that goes down takes its channels with it: D's consumers are destroyed, the program
- * that sends a capture gets EPIPE, a program that is still held ends. Proved by test/lib/linkd, and
- * on boards by test/board/link.py and test/board/dlink.py.
+ * Guarantee: memory is bounded, whatever the host sends, and the link restarts with the next hello.
+ * A link that goes down takes its channels with it: D's consumers are destroyed, the program that
+ * sends a capture gets EPIPE, a program that is still held ends. Tested by test/lib/linkd, and on
+ * boards by test/board/link.py and test/board/dlink.py.
  */
 #ifndef LIB_LINKD_LINKD_H
 #define LIB_LINKD_LINKD_H
@@ -36,15 +37,15 @@
 
 #define LINKD_NO_TIMER UINT32_MAX /* of linkd_output(): only an event continues */
 
-/* What port.defer() asks for. */
+/* The events of port.defer(). */
 enum linkd_event {
     LINKD_EVENT_CONSOLE, /* the console may have more text */
     LINKD_EVENT_CAPTURE, /* a host that takes captures has come */
 };
 
 /*
- * What the owner supplies; `context` is config.context. Functions of a service that the owner does
- * not offer may be NULL.
+ * The functions that the owner supplies; `context` is config.context. Functions of a service that
+ * the owner does not offer may be NULL.
  */
 struct linkd_port {
     /* The line. Reads received bytes, at most `room`. Returns 0 if there are none. */
@@ -61,7 +62,7 @@ struct linkd_port {
     void (*defer)(void *context, enum linkd_event event);
     /* The host's clock when the link came up, in ns since 1970, for a system without one. */
     void (*host_time)(void *context, uint64_t ns);
-    /* The host's link has this version, another than LINK_VERSION. Called once for each. */
+    /* The host's link has this version, which isn't LINK_VERSION. Called once for each. */
     void (*stranger)(void *context, unsigned version);
 
     /*
@@ -95,15 +96,15 @@ struct linkd_port {
 
     /*
      * Service program. Starts a program by a line as in a start script, and holds it before its
-     * first instruction: its pid or an error. `line` may be overwritten. text: what
-     * LINK_PROGRAM_START says about errors, *bytes of it, at most LINK_PROGRAM_TEXT; it is the same
+     * first instruction: its pid or an error. `line` may be overwritten. text: gets the text of
+     * LINK_PROGRAM_START about an error, *bytes of it, at most LINK_PROGRAM_TEXT; it is the same
      * memory as `line`.
      */
     int (*program_start)(void *context, char *line, char *text, size_t *bytes);
     int (*program_run)(void *context, int pid);
     /* Returns 1 and how the program ended; 0: it has not ended; or an error. */
     int (*program_ended)(void *context, int pid, int *status);
-    /* Leaves a program to itself; one that is still held ends. */
+    /* Disowns a program, which continues alone; one that is still held ends. */
     void (*program_disown)(void *context, int pid);
     /* LINK_PROGRAM_FIND: returns the pid, or an error. text: the name that is wanted, "" for any;
      * then the process's, *bytes of it, at most LINK_PROGRAM_TEXT. */
@@ -218,7 +219,7 @@ uint32_t linkd_output(struct linkd *linkd);
 /* The line was cut, or connected again. */
 void linkd_lost(struct linkd *linkd);
 
-/* What port.defer() asked for. */
+/* Handles the event of port.defer(). */
 void linkd_event(struct linkd *linkd, enum linkd_event event);
 
 /* A message from a client (lib/include/sys/linkmsg.h): `bytes` of it are in `message`, aligned as

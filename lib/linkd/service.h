@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a service of lib/linkd/ is, and what serve.c gives its services. A service has a file, and
- * its state in struct linkd. Internal to lib/linkd.
+ * The interface of a service of lib/linkd/, and the functions of serve.c for services. A service
+ * has a file, and its state in struct linkd. Internal to lib/linkd.
  */
 #ifndef LIB_LINKD_SERVICE_H
 #define LIB_LINKD_SERVICE_H
 
 #include "lib/linkd/linkd.h"
 
-#define LINKD_CREDIT 16384 /* first credit of a service that takes what comes at once */
+#define LINKD_CREDIT 16384 /* first credit of a service that consumes data at once */
 
 struct linkd_service {
     const char *name;
@@ -51,7 +51,7 @@ void linkd_console_event(struct linkd *linkd);
 /* Does so from time to time, because the kernel's own text raises no event. Returns the ms until
  * the next time, LINKD_NO_TIMER if no channel is open. */
 uint32_t linkd_console_tick(struct linkd *linkd, uint32_t now);
-/* capture.c: a host is there for a client that waits. */
+/* capture.c: a host is available for a waiting client. */
 void linkd_capture_event(struct linkd *linkd);
 
 #endif

@@ -24,10 +24,10 @@ bool retain_d_open(struct retain *retain);
 bool retain_d_records(struct retain *retain);
 bool retain_d_entries(struct retain *retain);
 /* Returns the bytes of the next one, and *at, its offset in the window; 0: no more. `undo` words
- * behind an entry's head, from live.undo_first on, must be replaced by those of live.undo. */
+ * after an entry's head, from live.undo_first on, must be replaced by those of live.undo. */
 uint32_t retain_d_record(struct retain *retain, uint32_t *at);
 uint32_t retain_d_entry(struct retain *retain, uint32_t *at, bool *undo);
-/* Returns a counter of this CPU's. */
+/* Returns a counter of this CPU. */
 uint64_t retain_d_counter(struct retain *retain, uint32_t field);
 
 #endif

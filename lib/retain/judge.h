@@ -10,7 +10,7 @@
 uint32_t retain_plausible(const struct trace_slot *slots, uint32_t count, uint32_t cpu,
                           uint32_t sequence, uint64_t *time);
 /* Checks buffer i of the CPU as its sequence: returns its slots (in retain->slots), or 0: it was
- * given up or is another one, which sequences[i] then says. */
+ * given up, or is another one, whose sequence is in sequences[i]. */
 uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time);
 /* Determines the possible sequence of buffer i of the CPU: retain->sequences. */
 uint32_t retain_candidate(struct retain *retain, uint32_t i);
@@ -18,7 +18,7 @@ uint32_t retain_candidate(struct retain *retain, uint32_t i);
 uint32_t retain_offset(const struct retain *retain, uint32_t i);
 /* Returns whether the CPU's process had taken buffer i, which is complete. */
 bool retain_is_taken(struct retain *retain, uint32_t i, uint32_t sequence);
-/* Gives up a buffer that can't be saved; its seal tells the lost content, NULL: unknown. */
+/* Gives up a buffer that can't be saved; its seal describes the lost content, NULL: unknown. */
 void retain_give_up(struct retain *retain, const struct kymo_retain_mark *mark);
 
 #endif

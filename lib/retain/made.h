@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers that no kernel wrote: the reader makes them of what else is retained, in retain->slots.
+ * Buffers that no kernel wrote: the reader makes them of other retained data, in retain->slots.
  * Names, notes and the panic are in made.c, data of D's retained consumers in d_events.c.
  */
 #ifndef LIB_RETAIN_MADE_H

@@ -3,10 +3,10 @@
  * Reads a window of retained memory (abi/retain.h, docs/flight.md) as the pieces of a capture: for
  * the tracelogger at the next boot, and for kymo extract from an image of the memory. It gets the
  * bytes through a function and trusts none of them: a buffer counts if its seal is right, or, if it
- * had none yet, as far as its slots form a possible sequence. What is given up is counted, and is
- * in the pieces as DROPPED where the number of events is known.
+ * had none yet, as far as its slots form a possible sequence. Buffers that are given up are
+ * counted, and are in the pieces as DROPPED where the number of events is known.
  *
- * No allocation, no output; one thread for each struct. Proof: test/trace/retain_test.c.
+ * No allocation, no output; one thread for each struct. Tested by test/trace/retain_test.c.
  */
 #ifndef LIB_RETAIN_RETAIN_H
 #define LIB_RETAIN_RETAIN_H
@@ -19,7 +19,7 @@
 #include "abi/sys/panic.h"
 #include "trace/slot.h"
 
-/* What is read at most: a small board reads its own windows only, with less memory. */
+/* The limits of one reader: a small board reads its own windows only, with less memory. */
 #ifndef RETAIN_SLOTS_MOST
 #define RETAIN_SLOTS_MOST TRACE_BUFFER_SLOTS_MOST /* of a buffer */
 #endif
@@ -74,10 +74,10 @@ struct retain_d {
     struct kymo_retain_d_live live;
     uint32_t index, stage; /* its directory index; the stage of its output */
     uint32_t at, until;    /* records, entries: the rest of this region */
-    uint32_t next_until;   /* records: of the region from 0 on, behind this one; 0: none */
+    uint32_t next_until;   /* records: of the region from 0 on, which follows this one; 0: none */
     uint32_t tail;         /* records from here on in this region may lack their mark */
     uint32_t next_tail;    /* in the next one */
-    uint32_t half;         /* entries: place of the half in use */
+    uint32_t half;         /* entries: location of the half in use */
     uint32_t number;       /* records or entries so far, those that are lost included */
     uint32_t note_done;
     bool damaged;                  /* the data at `at` was damaged, and is counted */
@@ -154,7 +154,7 @@ void retain_rewind(struct retain *retain);
  * Returns false at the end.
  */
 bool retain_next(struct retain *retain, struct retain_piece *piece);
-/* The same as text, for a capture's attributes: entry n, from 0; false: there is none. */
+/* `taken` as text, for a capture's attributes: entry n, from 0; false: there is none. */
 #define RETAIN_TAKEN_KEY 24
 #define RETAIN_TAKEN_VALUE 72
 bool retain_taken_text(const struct retain *retain, unsigned n, char key[RETAIN_TAKEN_KEY],
@@ -168,7 +168,7 @@ bool retain_taken_text(const struct retain *retain, unsigned n, char key[RETAIN_
 bool retain_area_read(struct retain *retain, const struct kymo_retain_area *area, uint32_t at,
                       void *to, uint32_t bytes);
 
-/* The current CPU. */
+/* Returns the walk of the current CPU. */
 static inline struct retain_walk *retain_here(struct retain *retain)
 {
     return &retain->walk[retain->cpu];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The CRC-32C of what is retained. */
+/* The CRC-32C of retained data. */
 #ifndef LIB_RETAIN_SUM_H
 #define LIB_RETAIN_SUM_H
 

@@ -4,7 +4,7 @@
 #ifndef LIB_SYSTEM_PROBE_LOADED_H
 #define LIB_SYSTEM_PROBE_LOADED_H
 
-/* So that what only a probe reads is no unused variable. */
+/* Avoids warnings about variables that only a probe reads. */
 static inline void system_probe_none(int unused, ...)
 {
     (void)unused;

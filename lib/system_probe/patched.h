@@ -2,10 +2,12 @@
 /*
  * Static probes of the system: of this library and of drivers. SYSTEM_PROBE() is KYMO_PROBE(), but
  * the kernel switches these apart from a program's own (KYMO_TRACE_SYSTEM_PROBES, the D probe
- * user:::system), so that who asks for his events gets no others. Each has an argument or more.
- * docs/userprobes.md has the list; loaded.h stands for this where programs run from flash.
+ * user:::system), so that a recording of a program's probes doesn't contain these. Each has an
+ * argument or more. docs/userprobes.md has the list; loaded.h replaces this file where programs run
+ * from flash.
  *
- * Any thread, any time; errno stays. On: one kernel call and some 200 bytes of stack.
+ * Any thread, any time; errno is unchanged. While on, a probe costs one kernel call and some 200
+ * bytes of stack.
  */
 #ifndef LIB_SYSTEM_PROBE_PATCHED_H
 #define LIB_SYSTEM_PROBE_PATCHED_H
@@ -13,8 +15,8 @@
 #define KYMO_PROBE_FIRE kymo_system_probe_fire
 #define KYMO_PROBE_TABLE ".kymo_system_probes"
 #define KYMO_PROBE_LEVEL KYMO_LOG_SYSTEM
-/* One or two arguments are passed in registers: a frame for an array would cost a function that is
- * called often two instructions while the probe is off. */
+/* One or two arguments are passed in registers: a frame for an array would cost a frequently called
+ * function two instructions while the probe is off. */
 #define KYMO_PROBE_CALL(n, wide, ...) SYSTEM_PROBE_CALL_##n(wide, __VA_ARGS__)
 #include "lib/include/kymo_probe.h"
 
@@ -35,8 +37,8 @@ void kymo_system_probe_two(const void *site, unsigned how, unsigned long a, unsi
 
 #define SYSTEM_PROBE(...) KYMO_PROBE(__VA_ARGS__)
 #define SYSTEM_PROBE_ENABLED() KYMO_PROBE_ENABLED()
-/* Stands before a place that would be a function's first instruction: there the provider pid has
- * its probe of the entry, which can't be where the kernel puts a branch. It changes nothing. */
+/* Placed before a site that would be a function's first instruction: the provider pid has its entry
+ * probe there, which can't share the kernel's branch. It has no effect. */
 #if defined(__aarch64__)
 #define SYSTEM_PROBE_ENTRY() __asm__ volatile("mov x16, x16")
 #elif defined(__arm__)
@@ -44,7 +46,7 @@ void kymo_system_probe_two(const void *site, unsigned how, unsigned long a, unsi
 #elif defined(__x86_64__)
 #define SYSTEM_PROBE_ENTRY() __asm__ volatile("mov %rax, %rax")
 #endif
-/* SYSTEM_PROBE() without a place of its own, where SYSTEM_PROBE_ENABLED() was true. */
+/* SYSTEM_PROBE() without its own site, for code where SYSTEM_PROBE_ENABLED() was true. */
 #define SYSTEM_PROBE_PASSED(...) \
     SYSTEM_PROBE_PASSED_N(KYMO_PROBE_COUNT(__VA_ARGS__), #__VA_ARGS__, __VA_ARGS__)
 #define SYSTEM_PROBE_PASSED_N(n, text, ...) SYSTEM_PROBE_PASSED_(n, text, __VA_ARGS__)

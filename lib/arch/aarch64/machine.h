@@ -13,9 +13,9 @@ typedef struct kymo_pair {
 #define KYMO_PAIR_VALUE(p) ((p).value)
 #define KYMO_PAIR_ERROR(p) ((int)(p).error)
 
-/* A kernel call of four words in line, for functions that make no other call: number and words as
- * svc.S has them. Returns the pair's error; the value is dropped. The kernel keeps what a function
- * keeps, no more. */
+/* Makes a kernel call of four words in line, for functions that make no other call; number and
+ * words are passed as in svc.S. Returns the pair's error and drops the value. The kernel preserves
+ * the registers that a function preserves, no more. */
 static inline int kymo_error_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
     register uintptr_t x3 __asm__("x3") = d;

@@ -10,8 +10,8 @@ typedef uint64_t kymo_pair;
 #define KYMO_PAIR_VALUE(p) ((long)(uint32_t)(p))
 #define KYMO_PAIR_ERROR(p) ((int)((p) >> 32))
 
-/* A kernel call of four words in line, for functions that make no other call: number and words as
- * svc.S has them. Returns the pair's error; the value is dropped. */
+/* Makes a kernel call of four words in line, for functions that make no other call; number and
+ * words are passed as in svc.S. Returns the pair's error and drops the value. */
 static inline int kymo_error_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
     register uintptr_t r3 __asm__("r3") = d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* x86-64's part of <hw/inout.h>: what is below KYMO_IO_PORTS is the number of an I/O port, because
- * no mapping is there. Proved by test/board/x86_64/t_x86_64.c. */
+/* x86-64's part of <hw/inout.h>: an address below KYMO_IO_PORTS is the number of an I/O port,
+ * because no memory is mapped there. Tested by test/board/x86_64/t_x86_64.c. */
 #ifndef LIB_ARCH_X86_64_INOUT_H
 #define LIB_ARCH_X86_64_INOUT_H
 

@@ -14,9 +14,9 @@ typedef struct kymo_pair {
 #define KYMO_PAIR_ERROR(p) ((int)(p).error)
 
 /*
- * A kernel call in line: number in rax, words in rdi, rsi, rdx, r10, r8, and the sixth in rbx, so
- * that the kernel has a register to itself, r9, from its first instruction on. It answers in rax
- * (value) and rdx (errno) and keeps what a function keeps, no more.
+ * Makes a kernel call in line: number in rax, words in rdi, rsi, rdx, r10, r8, and the sixth in
+ * rbx, so that the kernel has a free register, r9, from its first instruction on. It returns rax
+ * (value) and rdx (errno) and preserves the registers that a function preserves, no more.
  */
 static inline kymo_pair kymo_call_5(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c,
                                     uintptr_t d, uintptr_t e)
@@ -44,7 +44,7 @@ static inline kymo_pair kymo_call_6(uintptr_t number, uintptr_t a, uintptr_t b, 
     return (kymo_pair){(long)number, (long)c};
 }
 
-/* A word that the call doesn't have: whatever its register holds. */
+/* Returns a word that the call doesn't have: the register's present value. */
 static inline uintptr_t kymo_no_word(void)
 {
     uintptr_t any;
@@ -78,7 +78,7 @@ static inline kymo_pair kymo_call_4(uintptr_t number, uintptr_t a, uintptr_t b, 
     return kymo_call_5(number, a, b, c, d, kymo_no_word());
 }
 
-/* The same of four words: the pair's error; the value is dropped. */
+/* Makes a call of four words: returns the pair's error and drops the value. */
 static inline int kymo_error_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
     return KYMO_PAIR_ERROR(kymo_call_4(number, a, b, c, d));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* I/O ports, for driver processes: their threads ask for them by ThreadCtl(_NTO_TCTL_IO, 0). */
+/* I/O ports, for driver processes: a thread gets access by ThreadCtl(_NTO_TCTL_IO, 0). */
 #ifndef LIB_ARCH_X86_64_PORTS_H
 #define LIB_ARCH_X86_64_PORTS_H
 

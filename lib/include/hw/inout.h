@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Accesses of the given size to a device register, at an address from mmap_device_io() or
- * mmap_device_memory(); the compiler never merges, splits or drops one. Proved by
+ * mmap_device_memory(); the compiler never merges, splits or drops one. Tested by
  * test/board/programs/t_port.c.
  */
 #ifndef LIB_HW_INOUT_H

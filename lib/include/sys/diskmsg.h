@@ -17,7 +17,8 @@
 #include "abi/static_assert.h"
 
 #define DISKMSG_NAME "disk0"
-#define DISKMSG_DRIVER "disk0/driver" /* the driver's from its start: it looks for the disk yet */
+/* the driver's name from its start on, while it still searches for the disk */
+#define DISKMSG_DRIVER "disk0/driver"
 #define DISKMSG_INFO 0x4b31
 #define DISKMSG_READ 0x4b32
 #define DISKMSG_WRITE 0x4b33

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finding servers by name: QNX's name_attach() and its kin. -1 (or NULL) and errno on failure. */
+/* Servers found by name: QNX's name_attach() and related functions. They return -1 (or NULL) and
+ * errno on failure. */
 #ifndef LIB_SYS_DISPATCH_H
 #define LIB_SYS_DISPATCH_H
 

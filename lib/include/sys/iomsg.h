@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages between a program's files and the servers behind them. A file descriptor is a connection
- * id; each call sends one of these, with written data behind it, and gets as reply status the
+ * Messages between a program's files and their servers. A file descriptor is a connection id; each
+ * call sends one of these messages, followed by the data to write, and gets as reply status the
  * number of bytes (or 0), read data in the reply buffer, or an error by MsgError(). A server
  * replies to unknown types with ENOSYS.
  */

@@ -2,8 +2,8 @@
 /*
  * Memory objects by their POSIX names: docs/app.md lists the differences. An object has one size,
  * is always mapped as a whole, and at most once at a time in each process. Any thread. Return -1
- * (mmap: MAP_FAILED) and errno on failure; EBADF: not a descriptor of shm_open(). Over
- * kernel/mem/object.c; proved by test/board/programs/t_object.c.
+ * (mmap: MAP_FAILED) and errno on failure; EBADF: not a descriptor of shm_open(). Implemented by
+ * kernel/mem/object.c; tested by test/board/programs/t_object.c.
  */
 #ifndef LIB_SYS_MMAN_H
 #define LIB_SYS_MMAN_H
@@ -56,9 +56,9 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 #define MAP_DEVICE_FAILED ((uintptr_t)-1)
 void *mmap_device_memory(void *addr, size_t len, int prot, int flags, uint64_t physical);
 int munmap_device_memory(void *addr, size_t len);
-/* mmap_device_memory() for in8() and its kin (<hw/inout.h>). On x86-64, numbers of I/O ports come
- * back as they are: ThreadCtl(_NTO_TCTL_IO) gives them to the thread. Returns MAP_DEVICE_FAILED on
- * failure. */
+/* mmap_device_memory() for in8() and the other functions of <hw/inout.h>. On x86-64, numbers of I/O
+ * ports are returned unchanged: ThreadCtl(_NTO_TCTL_IO) gives them to the thread. Returns
+ * MAP_DEVICE_FAILED on failure. */
 uintptr_t mmap_device_io(size_t len, uint64_t physical);
 int munmap_device_io(uintptr_t io, size_t len);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The `_r` twins of the kernel calls: same arguments, but they return the value or the negative
+ * The `_r` variants of the kernel calls: same arguments, but they return the value or the negative
  * errno and leave errno alone. Any thread, even before the C library is set up.
  */
 #ifndef LIB_SYS_NEUTRINO_R_H

@@ -18,8 +18,8 @@
  *     tracelog_release();
  *
  * Works as the tracelogger does, with the same buffers, hook, order, exactness of losses and bytes
- * (docs/format.md): `kymo print` and all other readers read a file of what the writer received.
- * There is one recording at a time in the system, a tracelogger's or one of these.
+ * (docs/format.md): `kymo print` and all other readers read a file of the bytes that the writer
+ * received. There is one recording at a time in the system, a tracelogger's or one of these.
  *
  * All functions return 0 or an error number and do not set errno. They are called by one thread at
  * a time, except tracelog_stop(), which any thread may call during a recording. They take no lock;
@@ -30,7 +30,7 @@
  * tracelog_stop(). While it records, the process has the name "tracelogger".
  *
  * Memory: an instance takes about 2 KB of heap, and the recording thread pthread_create()'s default
- * stack (4 KB of heap on Cortex-M). Proof: test/board's t_tracelog, test/board/library.py.
+ * stack (4 KB of heap on Cortex-M). Tested by test/board's t_tracelog and test/board/library.py.
  */
 #ifndef LIB_SYS_TRACELOG_H
 #define LIB_SYS_TRACELOG_H

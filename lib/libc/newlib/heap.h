@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* newlib's heap, for lib/heap/heap.h: all that it has of malloc() ends in these. */
+/* newlib's heap, for lib/heap/heap.h: all its allocation functions call these. */
 #ifndef LIB_LIBC_NEWLIB_HEAP_H
 #define LIB_LIBC_NEWLIB_HEAP_H
 

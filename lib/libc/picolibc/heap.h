@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* picolibc's heap, for lib/heap/heap.h. Its other functions, as calloc(), use these. */
+/* picolibc's heap, for lib/heap/heap.h. Its other functions, such as calloc(), use these. */
 #ifndef LIB_LIBC_PICOLIBC_HEAP_H
 #define LIB_LIBC_PICOLIBC_HEAP_H
 

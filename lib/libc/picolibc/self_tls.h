@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The calling thread's block, for lib/thread.h: a thread-local variable, in line, where the thread
- * pointer is a register that programs can read. */
+/* The calling thread's block, for lib/thread.h, as a thread-local variable accessed in line: for
+ * CPUs whose thread pointer is a register that programs can read. */
 #ifndef LIB_LIBC_PICOLIBC_SELF_TLS_H
 #define LIB_LIBC_PICOLIBC_SELF_TLS_H
 
