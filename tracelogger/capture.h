@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's buffers as the tracelogger sees them: allocated and mapped read-only, taken when
- * READY, written to the sink straight from the mapping, given back. One thread, except for
+ * The kernel's buffers in the tracelogger: allocated and mapped read-only, taken when READY,
+ * written to the sink directly from the mapping, and returned. One thread, except for
  * control_start()'s helper.
  */
 #ifndef TRACELOGGER_CAPTURE_H
@@ -32,21 +32,22 @@ struct capture {
 
 /* Gets the buffers and sets filters and mode. 0 or -1 (reported). */
 int capture_open(struct capture *capture, const struct options *options);
-/* After the header: checks that -S leaves room for anything. Returns 0 or -1 (reported). */
+/* Called after the header: checks that -S leaves room for anything. Returns 0 or -1 (reported). */
 int capture_fits(const struct capture *capture);
 /* Writes a few of the READY buffers, `limited`: up to -n's limit; `more` says whether to call
  * again: writing a buffer over a slow link can make more events than a buffer holds. Returns 0, or
- * -1 if the sink failed: buffers taken are given back anyway. */
+ * -1 if the sink failed: taken buffers are returned anyway. */
 int capture_drain(struct capture *capture, bool limited);
-/* After STOP: writes the buffers that were READY then. Returns 0, -1 as above. */
+/* Called after STOP: writes the buffers that were READY then. Returns 0, or -1 as above. */
 int capture_rest(struct capture *capture);
 /* Writes the capture's end after the last buffer: for each CPU DROPPED slots for losses not in any
  * buffer, and the end mark. Returns 0 or -1. */
 int capture_pending(struct capture *capture);
-/* Writes DROPPED slots behind that CPU's last slot: reason << 8 | class, and the number. carry.c
- * closes the caller's group of them. Returns 0, -1. */
+/* Writes DROPPED slots after that CPU's last slot: reason << 8 | class, and the number. carry.c
+ * closes their group. Returns 0 or -1. */
 int capture_dropped(uint32_t cpu, uint32_t reason_class, uint64_t events);
-/* DROPPED for events of a ring that gave way between two runs, as a group. 0, -1. */
+/* Writes DROPPED for events of a ring that were overwritten between two runs, as a group. Returns 0
+ * or -1. */
 int capture_recycled(uint32_t cpu, uint64_t events);
 /* Unmaps and frees the buffers. */
 void capture_close(struct capture *capture);

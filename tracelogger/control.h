@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs START and STOP in a thread of their own: both dump the system's state into the buffers and
- * wait for FREE ones, so the capture loop must keep taking while they run.
+ * Runs START and STOP in a separate thread: both dump the system's state into the buffers and wait
+ * for FREE ones, so the capture loop must keep taking while they run.
  */
 #ifndef TRACELOGGER_CONTROL_H
 #define TRACELOGGER_CONTROL_H
@@ -20,7 +20,7 @@ enum {
 /* Runs TraceEvent(command) in another thread, which then sends PULSE_DONE with 0 or the errno.
  * 0, or -1 (reported). */
 int control_start(int coid, int command);
-/* After PULSE_DONE: that thread is gone. */
+/* Called after PULSE_DONE: joins that thread. */
 void control_finish(void);
 
 #endif

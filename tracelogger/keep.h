@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -P and -R: the kernel's buffers in the memory object /ktrace.buffers, so that they survive the
- * logger with the last recorded data, and the next logger need not find memory again.
+ * -P and -R: the kernel's buffers in the memory object /ktrace.buffers, so that they and the newest
+ * data outlive the logger, and the next logger needs no new memory.
  */
 #ifndef TRACELOGGER_KEEP_H
 #define TRACELOGGER_KEEP_H
@@ -10,11 +10,12 @@
 
 #include "tracelogger/options.h"
 
-/* Before the buffers are allocated. With -R sets their number to that kept. Returns 0 or -1. */
+/* Called before the buffers are allocated. With -R sets their number to that of the kept ones.
+ * Returns 0 or -1. */
 int keep_open(struct options *options);
-/* ALLOCBUFFER, there or anywhere: results as of TraceEvent(). */
+/* Runs ALLOCBUFFER, with the kept memory or any: results as of TraceEvent(). */
 long keep_alloc(unsigned count, uint64_t *paddr);
-/* After they are freed. */
+/* Called after the buffers are freed. */
 void keep_close(const struct options *options);
 
 #endif

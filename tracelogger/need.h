@@ -2,8 +2,8 @@
 /*
  * Computes how many kernel buffers a CPU would have needed to lose nothing for lack of them: those
  * it had, and the largest backlog beyond those of a logger with any number of buffers. Losses are
- * added to that backlog; while the logger is idle, because nothing is READY, the backlog shrinks at
- * the logger's best speed. One thread.
+ * added to that backlog; while the logger is idle, because no buffer is READY, the backlog shrinks
+ * at the logger's best speed. One thread.
  */
 #ifndef TRACELOGGER_NEED_H
 #define TRACELOGGER_NEED_H
@@ -14,11 +14,13 @@
 #include "abi/sys/trace.h"
 #include "trace/slot.h"
 
-/* A buffer was taken. */
+/* Reports a taken buffer. */
 void need_note(const struct kymo_trace_buffer *taken, const struct trace_slot *slots);
-/* There is a backlog: only then is the logger's time needed, which is a kernel call each time. */
+/* Returns whether there is a backlog: only then is the logger's time needed, which takes a kernel
+ * call. */
 bool need_is_open(void);
-/* Nothing was READY at `now`, and something is again; `buffers` buffers were written since. */
+/* Report that no buffer was READY at `now`, that one is again, and that `buffers` buffers were
+ * written since. */
 void need_idle(uint64_t now);
 void need_busy(uint64_t now);
 void need_carried(uint64_t now, unsigned buffers);

@@ -11,7 +11,7 @@
 #define OBJECT_DEFAULT "tracebuffer.kev" /* as QNX's file in /dev/shmem */
 #define OBJECT_KEPT "ktrace.buffers"     /* by -P */
 
-/* Strips "memory:", "/dev/shmem/", "/". */
+/* Returns the name without "memory:", "/dev/shmem/" or "/". */
 const char *object_name(const char *name);
 /* Creates an object of this size, replacing one of that name, for those with the ability trace.
  * Returns its id, or -1 and errno. */

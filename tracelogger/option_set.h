@@ -9,7 +9,7 @@
 
 enum option_result {
     OPTION_TAKEN,
-    OPTION_WRONG,   /* not what it takes: the caller says so */
+    OPTION_WRONG,   /* not a valid argument: the caller reports it */
     OPTION_REFUSED, /* already reported, with the alternative */
     OPTION_HELP,    /* help is requested */
 };
@@ -20,7 +20,7 @@ enum option_result {
 #include "tracelogger/options.def"
 #undef OPTION
 
-/* A number of at most `most` that is all of the text. */
+/* Parses a number of at most `most` that is all of the text. */
 bool option_number(const char *text, uint32_t most, uint32_t *value);
 
 /* Checks -M, -S and -f together: option_memory.c. Returns 0 or -1 (reported). */

@@ -13,7 +13,7 @@ enum mode { MODE_LINEAR, MODE_RING };
 struct options {
     enum mode mode;                          /* -r */
     bool daemon;                             /* -d1: applications start and stop */
-    bool everything;                         /* -E: all events on, even so */
+    bool everything;                         /* -E: all events are on, even with -d1 */
     bool limited;                            /* -n or -c was given */
     uint32_t buffers;                        /* -n: stop after that many; 0: no limit */
     uint32_t seconds;                        /* -s: stop after; 0: no limit */
@@ -22,7 +22,7 @@ struct options {
     uint32_t flush_seconds;                  /* -D; 0: never */
     uint32_t idle_ms;                        /* --idle; 0: never */
     bool idle_given;                         /* it was */
-    uint64_t size;                           /* -S: the most that is written; 0: no limit */
+    uint64_t size;                           /* -S: most bytes to write; 0: no limit */
     bool wide;                               /* -w */
     bool probes;                             /* --probes: the system's */
     unsigned verbose;                        /* -v, repeatable */
@@ -37,7 +37,7 @@ struct options {
     bool format, force, reclaim;             /* --format, --force, --reclaim: of a disk */
     const char *attributes[ATTRIBUTES_MOST]; /* -A: KEY=VALUE */
     unsigned attribute_count;
-    char args[128]; /* the command line, cut, for the capture's header */
+    char args[128]; /* the command line, truncated, for the capture's header */
 };
 
 #define FILTERS 9                /* -F takes 0..8 */

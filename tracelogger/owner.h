@@ -8,10 +8,10 @@
 /* Returns whether tracing runs, that is, before STOP; and whether a D clause has called logstop()
  * since START. */
 bool owner_is_recording(bool *triggered);
-/* A ring keeps running when its logger dies: then it has no owner, and any able process may end
- * it. */
+/* Returns whether the owner is gone: a ring keeps running when its logger dies, and then any
+ * process with the ability may end it. */
 bool owner_is_gone(void);
-/* Reports the owner, after an EEXIST. `remedy`: what to do about it. */
+/* Reports the owner, after an EEXIST. `remedy`: what the user can do about it. */
 void owner_tell(const char *remedy);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "tracelogger/options.h"
 
-/* Saves it as a capture, or not; then frees the memory. Having nothing to save is not a failure.
- * Returns the exit status. */
+/* Saves the data as a capture, or discards it; then frees the memory. Having nothing to save is not
+ * a failure. Returns the exit status. */
 int recover_work(const struct options *options);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ring's buffers that gave way to newer ones between two runs (-d1 -r): the capture has a gap in
- * the sequence there, and DROPPED of reason "recycled" behind it says that nothing is lost. The
+ * A ring's buffers that were overwritten between two runs (-d1 -r): the capture has a gap in the
+ * sequence there, and DROPPED of reason "recycled" after it shows that nothing is lost. The
  * kernel's count (QUERYLOSS) is the evidence: a gap that it does not cover gets no such slot.
  */
 #ifndef TRACELOGGER_RECYCLED_H
@@ -13,10 +13,10 @@
 
 #define RECYCLED_SLOTS 1 /* that recycled_write() adds for a CPU; more only from 2^32 events on */
 
-/* A ring's buffer was taken, in the order of its CPU's. */
+/* Reports a taken buffer of a ring, in the order of its CPU's buffers. */
 void recycled_note(const struct kymo_trace_buffer *buffer);
-/* Writes the slots that are due for these CPUs (1 << cpu), each behind a noted buffer that the sink
- * has: a reader looks for the account behind the gap. 0 or -1. */
+/* Writes the slots that are due for these CPUs (1 << cpu), each after a noted buffer that the sink
+ * has: a reader expects the account after the gap. Returns 0 or -1. */
 int recycled_write(uint64_t stored);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* Allocates memory for counts kept until the end. Returns 0 or -1 (reported). */
 int refused_open(void);
-/* Counts its events by class, and the losses it reported: as DROPPED slots in its place, or
+/* Counts its events by class, and the losses it reported: as DROPPED slots instead of it, or
  * `later`, when none can be written before the capture's end. Returns 0 or -1. */
 int refused_account(struct capture *capture, uint32_t cpu, const struct trace_slot *slots,
                     size_t count, bool later);

@@ -3,7 +3,7 @@
  * A recording from its START to its end: the phases, and the main thread's events. Phases: STARTING
  * (START's state dump is being written) -> RUNNING -> STOPPING (STOP is at work; in ring mode that
  * dumps the state again) -> DONE. With -d1 it is RUNNING from the beginning, and applications START
- * and STOP; without, another process's STOP ends RUNNING. One thread.
+ * and STOP; without it, another process's STOP ends RUNNING. One thread.
  */
 #ifndef TRACELOGGER_SESSION_H
 #define TRACELOGGER_SESSION_H
@@ -23,7 +23,7 @@ extern struct session {
     int coid;  /* to our own channel */
     int scoid; /* of the pulses that come over it */
     int hook;
-    int lag_timer; /* for a message that is due later */
+    int lag_timer; /* for a lag message that is due later */
     int after_timer;
     bool triggered; /* by a D clause: stops, after --after */
     int stopper;    /* rcvid of the client that asked to stop, 0: none */

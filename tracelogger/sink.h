@@ -33,8 +33,8 @@ struct sink {
     /* Writes several, at most SINK_TOGETHER; NULL: not cheaper. */
     void (*buffers)(struct sink_buffer *buffers, unsigned count);
     uint64_t (*time)(void); /* seconds since 1970, by the other end's clock; NULL: unknown */
-    /* Waits for the other end, before open(); creates nothing. -1 like open(). NULL: there is
-     * nothing to wait for. */
+    /* Waits for the other end, before open(), and creates nothing. Returns -1 like open(). NULL:
+     * there is no other end. */
     int (*wait)(void);
     bool adds_trailers; /* `buffers` also writes each buffer's CHECK and BUFFER_END */
     int (*close)(void);
@@ -55,8 +55,8 @@ extern struct sink_settings {
     uint64_t size; /* -S */
 } sink_settings;
 
-/* The sums of the written data. header_write() begins it, sink_buffers() continues it; code that
- * writes other slots adds them. */
+/* The checksums of the written data. header_write() begins them, sink_buffers() continues them;
+ * code that writes other slots adds those. */
 extern struct capture_check sink_check;
 
 bool sink_waits(const char *name); /* whether there is another end to wait for */
@@ -67,13 +67,13 @@ int sink_write(const void *data, size_t bytes);
 /* Writes slots: as above, but if they were written in part, reports how many whole ones are in the
  * file. */
 int sink_slots(const void *slots, size_t count);
-/* Writes several buffers completely, each with CHECK and BUFFER_END behind it. The result of each:
- * 0, -1 as above, SINK_LOST: not stored, the capture continues without it; or SINK_FULL: no more
- * can be stored, but their loss can be recorded. */
+/* Writes several buffers completely, each followed by CHECK and BUFFER_END. The result of each: 0,
+ * -1 as above, SINK_LOST: not stored, the capture continues without it; or SINK_FULL: no more can
+ * be stored, but their loss can be recorded. */
 void sink_buffers(struct sink_buffer *buffers, unsigned count);
 unsigned sink_together(void); /* number of buffers worth waiting for */
 int sink_close(void);
-/* In place of sink_close(), if something was not written. */
+/* Called instead of sink_close() if something was not written. */
 void sink_abandon(bool useless);
 uint64_t sink_bytes(void); /* written so far */
 bool sink_failed(void);

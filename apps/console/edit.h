@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The line that is typed at the console: editing with a cursor, and a history of finished lines.
- * One thread. Proved by test/apps/console/edit_test.c (random keys on a model of a terminal) and
- * test/board/shell.py.
+ * The line that is being typed at the console: editing with a cursor, and a history of finished
+ * lines. One thread. Tested by test/apps/console/edit_test.c (random keys on a model of a terminal)
+ * and test/board/shell.py.
  */
 #ifndef APPS_CONSOLE_EDIT_H
 #define APPS_CONSOLE_EDIT_H
@@ -17,9 +17,9 @@
 typedef void (*edit_echo)(const char *text, size_t bytes);
 
 enum edit_result {
-    EDIT_MORE,      /* the line goes on */
+    EDIT_MORE,      /* the line continues */
     EDIT_FINISHED,  /* Enter: edit_line() has the line; then call edit_begin() */
-    EDIT_INTERRUPT, /* ^C: the line is gone */
+    EDIT_INTERRUPT, /* ^C: the line is discarded */
     EDIT_END,       /* ^D on an empty line */
 };
 
@@ -30,7 +30,7 @@ enum edit_result {
  * ignored.
  */
 enum edit_result edit_char(int c, edit_echo echo);
-/* The line so far, not ended by NUL. */
+/* Returns the line so far, without a NUL at its end. */
 const char *edit_line(size_t *bytes);
 /* Begins an empty line; the previous one is stored in the history unless it is empty or equal to
  * the newest there. */

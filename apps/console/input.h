@@ -2,7 +2,7 @@
 /*
  * The console's input: finished lines (edit.h) are handed to readers in order. Input that no
  * process reads yet is kept, up to 4 KB; then input_full() says that no more should be taken from
- * the device. One thread. Proved by test/board/shell.py.
+ * the device. One thread. Tested by test/board/shell.py.
  */
 #ifndef APPS_CONSOLE_INPUT_H
 #define APPS_CONSOLE_INPUT_H

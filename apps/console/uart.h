@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The console server's interface to a UART; one file per kind (uart_cmsdk.c, uart_pl011.c), chosen
- * in apps/apps.mk. The kernel has set the line's speed, and goes on sending; these receive in a
- * process, with the registers mapped. One thread only.
+ * in apps/apps.mk. The kernel has set the line's speed, and still does the sending; these functions
+ * receive in a process, with the registers mapped. One thread only.
  */
 #ifndef APPS_CONSOLE_UART_H
 #define APPS_CONSOLE_UART_H
@@ -15,7 +15,7 @@ struct uart {
     uint64_t length;
     int interrupt;                                /* of received characters */
     void (*start)(volatile uint32_t *base);       /* receiver interrupt on */
-    int (*get)(volatile uint32_t *base);          /* -1: nothing there */
+    int (*get)(volatile uint32_t *base);          /* -1: no character */
     void (*acknowledge)(volatile uint32_t *base); /* receiver interrupt, before get() */
 };
 

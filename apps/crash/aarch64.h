@@ -31,7 +31,7 @@ static inline void crash_privileged(void)
     __asm__ volatile("msr daifset, #2\n\tmsr ttbr0_el1, xzr");
 }
 
-/* Plain memory may be read unaligned: exclusive access may not. */
+/* Plain memory may be accessed unaligned, but not by exclusive loads. */
 static inline void crash_misaligned(void *at)
 {
     __asm__ volatile("ldxr x2, [%0]" : : "r"(at) : "x2", "memory");

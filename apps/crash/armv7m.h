@@ -26,7 +26,7 @@ static inline void crash_semihost(void)
     __asm__ volatile("mov r0, #0x18\n\tmov r1, #0\n\tbkpt #0xab" : : : "r0", "r1", "memory");
 }
 
-/* MSR from unprivileged code does nothing here, so this touches a system register instead. */
+/* MSR from unprivileged code has no effect here, so this writes a system register instead. */
 static inline void crash_privileged(void)
 {
     *(volatile uint32_t *)0xe000ed94u = 0; /* MPU_CTRL */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chooses the CPU's part: the compiler knows which. */
+/* Chooses the CPU's part by the compiler's predefined macros. */
 #ifndef APPS_CRASH_MACHINE_H
 #define APPS_CRASH_MACHINE_H
 
@@ -13,7 +13,7 @@
 #include "apps/crash/aarch64.h"
 #endif
 
-/* The compiler must not see where this points. */
+/* Returns the value, so that the compiler can't see where it points. */
 static inline uintptr_t crash_launder(uintptr_t value)
 {
     __asm__ volatile("" : "+r"(value));

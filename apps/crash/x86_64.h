@@ -21,7 +21,7 @@ static inline void crash_breakpoint(void)
     __asm__ volatile("int3");
 }
 
-/* No emulator of this CPU has semihosting: the instruction is like any other that is not there. */
+/* No emulator of this CPU has semihosting: this instruction is undefined like any other. */
 static inline void crash_semihost(void)
 {
     __asm__ volatile("ud2");
@@ -32,7 +32,7 @@ static inline void crash_privileged(void)
     __asm__ volatile("cli");
 }
 
-/* Plain memory may be read unaligned: SSE's aligned loads may not. */
+/* Plain memory may be accessed unaligned, but not by SSE's aligned loads. */
 static inline void crash_misaligned(void *at)
 {
     __asm__ volatile("movaps (%0), %%xmm0" : : "r"(at) : "xmm0", "memory");

@@ -19,23 +19,24 @@ struct filter_msg {
 };
 
 struct filter_reply { /* of SMOOTH */
-    int32_t value;    /* mean of the last readings */
+    int32_t value;    /* mean of the newest readings */
     uint32_t readings;
 };
 
-/* User events: what a reader of the trace sees of the program itself. */
+/* User events: the program's own data in the trace. */
 enum {
     EVENT_READING = 200,   /* reading number, value */
     EVENT_SMOOTHED = 201,  /* client, value */
     EVENT_ITEM = 202,      /* producer's item, items waiting */
     EVENT_INVERSION = 203, /* step, priority */
-    EVENT_PHASE = 210      /* text: what the demo does now */
+    EVENT_PHASE = 210      /* text: the current step of the demo */
 };
 
-/* How much faster than usual all goes: work and pauses shrink, so events come closer together. */
+/* Speed of the demo relative to the default: work and pauses shrink, so events come closer
+ * together. */
 static uint32_t demo_times = 1;
 
-/* Takes the last argument if it says so: `xTIMES`. The number of those before it. */
+/* Takes the last argument if it has the form `xTIMES`. Returns the number of those before it. */
 static inline int demo_arguments(int argc, char **argv)
 {
     if (argc < 2 || argv[argc - 1][0] != 'x') {
@@ -52,7 +53,7 @@ static inline void demo_pause(uint32_t us)
     usleep(us / demo_times);
 }
 
-/* Keeps the CPU busy for about so many iterations; the same work every time. */
+/* Keeps the CPU busy for about this many iterations; the same work every time. */
 static inline uint32_t demo_work(uint32_t iterations)
 {
     uint32_t x = 12345;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A card's register CSD (SD Physical Layer Specification 3.0, 5.3). Proved by
+ * A card's register CSD (SD Physical Layer Specification 3.0, 5.3). Tested by
  * test/apps/diskd/sdhci_test.c.
  */
 #ifndef APPS_DISKD_CSD_H
@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* The card's size in sectors of 512 bytes. word: the CSD's bits 8 to 127, as a standard controller
- * has them in its response's four registers: bit n is bit (n - 8) there. */
+/* Returns the card's size in sectors of 512 bytes. word: the CSD's bits 8 to 127, as a standard
+ * controller has them in its response's four registers, where bit n is bit (n - 8). */
 static inline uint64_t csd_sectors(const uint32_t word[4])
 {
     if (word[3] >> 22 & 3) { /* version 2: C_SIZE, in units of 512 KB */

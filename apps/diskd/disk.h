@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The device behind diskd; one file a kind, those of a board chosen in apps/apps.mk. One request at
- * a time; each waits for its end. 0 or an errno: EIO, ENODEV when it has not answered for wait_ns.
+ * The device of diskd; one file per kind, chosen for each board in apps/apps.mk. One request at a
+ * time; each waits for its end. Functions return 0 or an errno: EIO, or ENODEV if it has not
+ * answered for wait_ns.
  */
 #ifndef APPS_DISKD_DISK_H
 #define APPS_DISKD_DISK_H
@@ -12,10 +13,10 @@
 
 struct disk {
     const char *name;
-    uint64_t wait_ns; /* for an answer; then it is taken for gone, for good */
+    uint64_t wait_ns; /* for an answer; after that the device counts as permanently gone */
     /* Finds the device and describes it. ENODEV: this machine has none. */
     int (*open)(struct diskmsg_info *info);
-    /* DISKMSG_SECTORS_MOST sectors, between the device and the caller. */
+    /* Room for DISKMSG_SECTORS_MOST sectors, between the device and the caller. */
     void *buffer;
     int (*read)(uint64_t sector, uint32_t sectors); /* into buffer */
     int (*write)(uint64_t sector, uint32_t sectors);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which part of a disk is Kymo's, by a partition table of the kind that PCs and firmware of small
+ * Finds Kymo's partition of a disk in a partition table of the kind that PCs and firmware of small
  * boards read (MBR). A driver calls partition_find() when it can read; tested by test/apps/diskd/.
  */
 #ifndef APPS_DISKD_PARTITION_H
@@ -8,16 +8,16 @@
 
 #include <stdint.h>
 
-#define PARTITION_TRACE 0xdau /* the type of Kymo's: "non-file-system data" */
+#define PARTITION_TRACE 0xdau /* type of Kymo's partition: "non-file-system data" */
 
 struct partition {
     uint64_t first, sectors;
 };
 
 /*
- * Looks at the disk's first sector. Returns 0 and the whole disk if there is no table, or the first
- * partition of the type PARTITION_TRACE; ENOENT if there is a table without one, or one that does
- * not lie on the disk: what others have there is left alone.
+ * Reads the disk's first sector. Returns 0 and the whole disk if there is no table, or the first
+ * partition of the type PARTITION_TRACE; ENOENT if there is a table without one, or with one beyond
+ * the disk's end: other systems' data there is not touched.
  */
 int partition_find(const uint8_t sector0[512], uint64_t disk_sectors, struct partition *found);
 

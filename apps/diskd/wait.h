@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Waiting for a device's answer: wait_ns for all of it, however many interrupts come meanwhile. A
- * device that sends interrupts without an answer would be waited for without end if each began the
- * time anew. Whoever is too late looks at the device once more: the answer may have come.
+ * Waiting for a device's answer: at most wait_ns in total, however many interrupts come meanwhile.
+ * If each interrupt restarted the time, a device that interrupts without an answer would be waited
+ * for forever. After the deadline the driver checks the device once more: the answer may have come.
  */
 #ifndef APPS_DISKD_WAIT_H
 #define APPS_DISKD_WAIT_H
@@ -22,13 +22,13 @@ static inline uint64_t disk_now(void)
     return now;
 }
 
-/* When an answer that is asked for now is too late: nanoseconds of CLOCK_MONOTONIC. */
+/* Returns the deadline of an answer that is requested now, in nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t disk_deadline(const struct disk *disk)
 {
     return disk_now() + disk->wait_ns;
 }
 
-/* Until the next interrupt. false: it is too late. */
+/* Waits for the next interrupt. Returns false if the deadline has passed. */
 static inline bool disk_interrupt(uint64_t deadline)
 {
     const uint64_t now = disk_now();

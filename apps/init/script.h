@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Start scripts: what one line says. Syntax (docs/app.md):
+ * Lines of start scripts. Syntax (docs/app.md):
  *
  *   # comment
  *   [pri=10 policy=rr heap=64k stack=8k ability=trace,host runmask=3 name=x] program arg "an arg" &
  *   waitname NAME     until a server has attached NAME
  *   sleep MS          milliseconds
- *   wait              until every program started with & has ended, but for servers
+ *   wait              until every program started with & has ended, except servers
  *   shutdown [STATUS] ends the machine
  *   (status=any in the brackets: the program may fail; server=yes: `wait` doesn't wait for it)
- *   (limit=timers:8,ram:1m: what it may have, at most init's own; group=…: it and all it spawns)
+ *   (limit=timers:8,ram:1m: its limits, at most init's own; group=…: of it and all it spawns)
  *   reset             restarts the machine
- *   onpanic reset     what a panic does at its end; or: stop
+ *   onpanic reset     a panic restarts the machine at its end; or: stop
  */
 #ifndef APPS_INIT_SCRIPT_H
 #define APPS_INIT_SCRIPT_H
@@ -33,16 +33,17 @@ struct line {
     int nwords;                    /* 0: nothing on this line */
     bool background;
     enum line_server server;
-    bool may_fail;  /* status=any: its failure isn't the system's */
+    bool may_fail;  /* status=any: its failure isn't a failure of the system */
     bool bracketed; /* had [...] : then it can only be a program */
     bool exceeds;   /* names an ability that this process lacks; attr is without it */
 };
 
-/* Parses one line, which it cuts up in place (words point into it). NULL, or what is wrong. */
+/* Parses one line and splits it in place (words point into it). Returns NULL, or a description of
+ * the error. */
 const char *line_parse(char *text, struct line *line);
-/* 123, 0x7b, 64k, 2m: false if it is none of these, or more than `most`. */
+/* Parses 123, 0x7b, 64k, 2m. Returns false if the text is none of these, or more than `most`. */
 bool script_number(const char *text, uint32_t most, uint32_t *value);
-/* The options between the brackets. Same convention as line_parse(). */
+/* Parses the options between the brackets. Returns as line_parse() does. */
 const char *options_parse(char *text, struct line *line);
 
 #endif

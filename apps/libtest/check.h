@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* Prints the place if it is false. Any thread. Returns good. */
+/* Prints the source line if `good` is false. Any thread. Returns good. */
 bool check_that(bool good, const char *what, const char *file, int line);
 #define CHECK(x) check_that((x), #x, __FILE__, __LINE__)
-/* Fails in the way C does: -1 and this errno. */
+/* Checks that it fails like a C function: -1 and this errno. */
 #define CHECK_ERRNO(x, e) \
     check_that((x) == -1 && errno == (e), #x " is not " #e, __FILE__, __LINE__)
 

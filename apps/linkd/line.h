@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The device behind the link; one file a kind (line_cmsdk.c, line_virtio.c). The board's LINK_LINE
- * names its kinds in the order in which they are looked for. One thread: linkd's loop.
+ * The device of the link; one file per kind (line_cmsdk.c, line_virtio.c). The board's LINK_LINE
+ * lists its kinds in the order in which they are probed. One thread: linkd's loop.
  */
 #ifndef APPS_LINKD_LINE_H
 #define APPS_LINKD_LINE_H
@@ -15,17 +15,18 @@ enum line_state { LINE_STEADY, LINE_PLUGGED, LINE_UNPLUGGED };
 struct line_driver {
     const char *name;
     /* Maps the device and attaches its interrupts, which come as pulses `code` on `coid`. 0, or -1
-     * and errno; ENODEV: this machine has none, so the next kind may be tried. What polls sends
-     * itself these pulses. */
+     * and errno; ENODEV: this machine has none, so the next kind may be tried. A polling driver
+     * sends itself these pulses. */
     int (*open)(int coid, int code);
-    /* An interrupt came; PLUGGED, UNPLUGGED: the host came or went, where the device can tell.
-     * NULL: the device wants no acknowledgement and can't tell. */
+    /* Handles an interrupt; returns PLUGGED or UNPLUGGED if the host came or went, where the device
+     * reports that. NULL: the device needs no acknowledgement and doesn't report it. */
     enum line_state (*interrupt)(void);
-    /* After all was read and written: the next interrupt may come. */
+    /* Enables the next interrupt, after all data was read and written. */
     void (*rearm)(void);
     /* Reads received bytes, at most `room`; 0: none. */
     size_t (*read)(uint8_t *bytes, size_t room);
-    /* Takes what there is room for; if not all, an interrupt comes when there is more. */
+    /* Writes as many bytes as there is room for; if not all, an interrupt comes when there is more
+     * room. */
     size_t (*write)(const uint8_t *bytes, size_t count);
     /* Sends bytes that write() may have kept. NULL: it keeps none. */
     void (*flush)(void);

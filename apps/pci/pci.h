@@ -20,17 +20,17 @@
 /* Returns the machine's functions, read-only, and their number; NULL: the table can't be mapped
  * (errno), or there is none (ENODEV). */
 const struct kymo_pci_function *pci_functions(unsigned *count);
-/* Returns the offset in config[] of the capability behind the one at `at` (0: of the first); 0:
+/* Returns the offset in config[] of the capability after the one at `at` (0: of the first); 0:
  * there is none. The list may go in a circle: callers follow it PCI_CAPABILITIES steps at most. */
 unsigned pci_capability_next(const struct kymo_pci_function *f, unsigned at);
-/* Bytes of config[], little-endian; 0 behind its end. */
+/* Returns bytes of config[], little-endian; 0 beyond its end. */
 uint32_t pci_config32(const struct kymo_pci_function *f, unsigned at);
-/* Maps so many bytes of a memory range (bars[]), from an offset on. NULL: they aren't all in it, or
- * they can't be mapped (errno). */
+/* Maps bytes of a memory range (bars[]), from an offset on. Returns NULL if they aren't all in it,
+ * or can't be mapped (errno). */
 volatile void *pci_map(const struct kymo_pci_function *f, unsigned bar, uint64_t offset,
                        size_t bytes);
-/* Has the device send all its messages as one, to the function's line; then InterruptAttachEvent()
- * lets them come. Returns 0 or an errno; ENODEV: it sends none. */
+/* Makes the device send all its messages as one, to the function's line; InterruptAttachEvent()
+ * then enables them. Returns 0 or an errno; ENODEV: it sends none. */
 int pci_messages_begin(const struct kymo_pci_function *f);
 
 #endif

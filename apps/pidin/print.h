@@ -10,7 +10,8 @@ void print_thread(const struct kymo_proc_info *proc, const struct kymo_thread_in
 void print_info_head(void);
 void print_info(const struct kymo_proc_info *proc);
 void print_limits_head(void);
-void print_limits(const struct kymo_proc_info *proc); /* and the groups around it, each once */
+/* and of the groups that it belongs to, each once */
+void print_limits(const struct kymo_proc_info *proc);
 void print_limits_system(void);
 void print_objects_head(void);
 void print_object(const struct kymo_object_info *object);

@@ -24,17 +24,17 @@ enum vm_op {
 
 enum { VM_FRAME_MAGIC = 0x4d56534b, VM_SLOTS = 4, VM_STACK = 16 };
 
-/* Arguments are the first slots. Each instruction is a byte, and one for its operand. */
+/* Arguments are the first slots. An instruction is two bytes: its code and its operand. */
 struct vm_function {
     const char *name;
     const uint8_t *code;
     uint32_t arguments;
 };
 
-/* A function that runs. vm_run() has it at the lowest address of its own frame. */
+/* A running function's frame. vm_run() has it at the lowest address of its own frame. */
 struct vm_frame {
-    uint32_t magic; /* VM_FRAME_MAGIC while it is one */
-    uint32_t pc;    /* of the instruction that runs */
+    uint32_t magic; /* VM_FRAME_MAGIC while the frame is valid */
+    uint32_t pc;    /* of the current instruction */
     const struct vm_function *function;
     int32_t slots[VM_SLOTS];
     int32_t stack[VM_STACK];
@@ -43,7 +43,7 @@ struct vm_frame {
 extern const struct vm_function vm_functions[];
 
 int32_t vm_run(const struct vm_function *, const int32_t *arguments);
-/* What VM_PAUSE calls. */
+/* The function that VM_PAUSE calls. */
 void vm_pause(void);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between virtio's queues (virtio.c) and the way to the device: virtio_mmio.c or virtio_pci.c, of
- * which a program has one. That file has what virtio.h says of devices, virtio_queue_notify(), and:
+ * Interface between virtio's queues (virtio.c) and the transport: virtio_mmio.c or virtio_pci.c, of
+ * which a program links one. That file defines the functions of virtio.h for devices,
+ * virtio_queue_notify(), and:
  */
 #ifndef APPS_VIRTIO_TRANSPORT_H
 #define APPS_VIRTIO_TRANSPORT_H
 
 #include "apps/virtio/virtio.h"
 
-/* Where the rings lie in a queue's memory. */
+/* Offsets of the rings in a queue's memory. */
 #define VIRTIO_AVAILABLE (VIRTIO_BUFFERS * 16)
 #define VIRTIO_USED VIRTIO_PAGE
 
@@ -18,7 +19,8 @@
 #define VIRTIO_FEATURES_OK 8u
 #define VIRTIO_VERSION_1 1u /* feature bit 32 */
 
-/* Tells the device where the queue's rings are. False: it has no such queue, or a shorter one. */
+/* Sets the addresses of the queue's rings in the device. Returns false if it has no such queue, or
+ * a shorter one. */
 bool virtio_queue_place(struct virtio_queue *queue, uint64_t phys);
 
 static inline void virtio_barrier(void)

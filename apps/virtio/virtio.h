@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * virtio over mmio or PCI, as much as driver processes need: queues of one buffer a descriptor, and
- * queues of one request at a time. One thread. Virtio 1.1, 2.6, 4.1, 4.2.
+ * virtio over mmio or PCI, as far as driver processes need it: queues with one buffer per
+ * descriptor, and queues of one request at a time. One thread. Virtio 1.1, 2.6, 4.1, 4.2.
  */
 #ifndef APPS_VIRTIO_VIRTIO_H
 #define APPS_VIRTIO_VIRTIO_H
@@ -21,10 +21,10 @@ struct virtio_device {
     bool legacy;                  /* mmio: version 1 */
     volatile uint32_t *config;    /* PCI: the device's own configuration, and its length */
     uint32_t config_bytes;
-    volatile uint8_t *notify; /* PCI: where queues are notified, the length of that, and how far */
-    uint32_t notify_bytes, notify_step; /* those of two queues are apart */
+    volatile uint8_t *notify; /* PCI: where queues are notified, its length, and the distance */
+    uint32_t notify_bytes, notify_step; /* between the registers of two queues */
     int interrupt;
-    uint32_t features; /* bits 0 to 31 of those it has and we take */
+    uint32_t features; /* bits 0 to 31 of those that both the device and the driver support */
 };
 
 struct virtio_descriptor {
@@ -48,10 +48,10 @@ struct virtio_queue {
     volatile uint16_t *notify; /* PCI */
 };
 
-/* The first device of this kind; false: there is none, or errno says what is wrong. */
+/* Finds the first device of this kind. Returns false if there is none, or on an error (errno). */
 bool virtio_find(struct virtio_device *device, uint32_t kind);
-/* Up to the features: it must have `needed`; `wanted` are taken if it has them. false:
- * it refuses. */
+/* Initializes the device up to the features: it must have `needed`; `wanted` are used if it has
+ * them. Returns false if the device refuses them. */
 bool virtio_begin(struct virtio_device *device, uint32_t needed, uint32_t wanted);
 void virtio_ready(struct virtio_device *device);
 /* Acknowledges an interrupt. */
@@ -61,12 +61,14 @@ void virtio_interrupt(struct virtio_device *device);
  * Discards an earlier queue there. */
 bool virtio_queue_begin(struct virtio_queue *queue, uint8_t *memory, uint64_t phys,
                         size_t buffer_bytes);
-/* The buffer that comes next back from the device, NULL: none. *bytes: what it has written. */
+/* Returns the next buffer that the device has finished, or NULL; *bytes: how many it has
+ * written. */
 uint8_t *virtio_queue_used(struct virtio_queue *queue, uint32_t *bytes);
-/* Gives it on: to be filled, or with so many bytes for the device. Then virtio_queue_notify(). */
+/* Passes a buffer to the device: to be filled, or with so many bytes to read. Call
+ * virtio_queue_notify() then. */
 void virtio_queue_give(struct virtio_queue *queue, uint8_t *buffer, uint32_t bytes);
 void virtio_queue_notify(struct virtio_queue *queue);
-/* Has the device buffers that it has not returned? */
+/* Returns whether the device has buffers that it has not returned. */
 bool virtio_queue_waits(const struct virtio_queue *queue);
 
 /* ---- a queue of requests, one at a time; its buffer_bytes are 0 -------------------- */
@@ -82,7 +84,7 @@ struct virtio_part {
 void virtio_queue_request(struct virtio_queue *queue, const struct virtio_part *parts,
                           unsigned count);
 
-/* Word `at` of the device's own configuration. */
+/* Returns word `at` of the device's own configuration. */
 uint32_t virtio_config(const struct virtio_device *device, unsigned at);
 
 #endif
