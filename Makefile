@@ -309,7 +309,7 @@ HOST_DEBUG ?= -g1
 HOST_CFLAGS ?= -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -I.
 
 MKFBT_SRCS := $(wildcard host/fbt/*.c) host/gen/short_texts.c host/remote/elf_id.c
-$(B)/tools/mkfbt: $(MKFBT_SRCS) host/gen/short_texts.h $(wildcard host/fbt/*.h host/fbt/*.def) abi/x86_insn.h
+$(B)/tools/mkfbt: $(MKFBT_SRCS) host/gen/short_texts.h $(wildcard host/fbt/*.h host/fbt/*.def) isa/x86_64/insn.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -D_GNU_SOURCE -o $@ $(MKFBT_SRCS) -lelf
 
@@ -318,12 +318,12 @@ $(B)/tools/%: scripts/%.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
-$(B)/tools/%: test/tool/programs/%.c $(wildcard abi/*.h) trace/slot.h
+$(B)/tools/%: test/tool/programs/%.c $(wildcard abi/*.h isa/*/*.h) trace/slot.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
 MKUNWIND_SRCS := $(wildcard host/unwind/*.c) host/fbt/elf.c host/fbt/text.c host/fbt/thumb.c host/fbt/a64.c host/fbt/x86.c
-$(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) abi/unwind.h abi/x86_insn.h \
+$(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) abi/unwind.h isa/x86_64/insn.h \
 		abi/functions.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $(MKUNWIND_SRCS) -lelf

@@ -2,7 +2,7 @@
 /* x86-64 instructions as fbt sees them: see insn.h. Intel SDM volume 2, appendix A. */
 #include "host/fbt/insn.h"
 
-#include "abi/x86_insn.h"
+#include "isa/x86_64/insn.h"
 
 /* Bits of a slot (kernel/arch/x86_64/probe/slot.c) that the displaced instruction may have. */
 enum { SLOT_MOST = 11 };

@@ -2,7 +2,7 @@
 /* See places.h. */
 #include "host/pid/places.h"
 
-#include "abi/a64_step.h"
+#include "isa/aarch64/step.h"
 #include "host/pid/thumb.h"
 
 #include <elf.h>

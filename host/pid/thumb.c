@@ -2,7 +2,7 @@
 /* Places in functions of Thumb-2 instructions: see places.h. */
 #include "host/pid/thumb.h"
 
-#include "abi/t2_step.h"
+#include "isa/armv7m/step.h"
 #include "host/dt/dt.h"
 
 static uint32_t half_at(const struct pid_code *c, uint64_t offset)

@@ -6,7 +6,7 @@
 #include "host/unwind/pack.h"
 #include "host/unwind/unwind.h"
 #include "abi/unwind.h"
-#include "abi/x86_insn.h"
+#include "isa/x86_64/insn.h"
 
 struct making {
     struct unwind_rule *rules;

@@ -6,7 +6,7 @@
  */
 #include "host/unwind/unwind.h"
 
-#include "abi/x86_insn.h"
+#include "isa/x86_64/insn.h"
 
 enum { RSP = 4, RBP = 5, WORD = 8 };
 

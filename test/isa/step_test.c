@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <elf.h>
 
-#include "abi/a64_step.h"
+#include "isa/aarch64/step.h"
 #include "test/isa/found.h"
 
 #define PC 0x400100ull

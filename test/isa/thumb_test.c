@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <elf.h>
 
-#include "abi/t2_step.h"
+#include "isa/armv7m/step.h"
 #include "host/dt/dt.h"
 #include "test/isa/found.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Displaced instructions of programs (abi/*_step.h), and where probes may be (host/pid).
+# Displaced instructions of programs (isa/), and where probes may be (host/pid).
 
 STEP_PLACES := $(addprefix host/pid/,places.c thumb.c x86_places.c)
 $(call unit_program,step_test,test/isa/step_test.c $(STEP_PLACES),$(UNIT_ASAN))

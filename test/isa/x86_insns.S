@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For x86_test.c: x86-64's instructions by class, each with what abi/x86_step.h has to make of it:
- * moved, emulated, refused. Registers: rbx, rsi, rdi and rbp point to data, rsp to a stack, r11 to
- * code; an operand that counts from the instruction's end is 0x900 to 0x1700 behind it, in data.
+ * For x86_test.c: x86-64's instructions by class, each with what isa/x86_64/step.h has to make of
+ * it: moved, emulated, refused. Registers: rbx, rsi, rdi and rbp point to data, rsp to a stack, r11
+ * to code; an operand that counts from the instruction's end is 0x900 to 0x1700 behind it, in data.
  */
     .macro insn kind, text:vararg
     .pushsection .rodata.texts, "a", @progbits

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What abi/x86_step.h takes an instruction for, against objdump.
+"""What isa/x86_64/step.h takes an instruction for, against objdump.
 
 The text of all programs of the board pc, the C library of this machine, and random bytes
 (KYMO_SEED=n repeats them). Each instruction that objdump knows is of its length, or refused, and in

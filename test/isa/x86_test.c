@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What probes of programs displace on x86-64: each class of instruction is executed by this CPU
- * where it is, and as abi/x86_step.h says, with the same registers, flags, memory and FP registers:
- * all of them are the same afterwards, and so is a fault. Then the same with random bytes, as far
- * as they are an instruction that would be executed elsewhere. And where a function has places for
- * probes. In children, as an instruction may do anything. SEED=<n> repeats what is random.
+ * where it is, and as isa/x86_64/step.h says, with the same registers, flags, memory and FP
+ * registers: all of them are the same afterwards, and so is a fault. Then the same with random
+ * bytes, as far as they are an instruction that would be executed elsewhere. And where a function
+ * has places for probes. In children, as an instruction may do anything. SEED=<n> repeats what is
+ * random.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "abi/x86_effect.h"
+#include "isa/x86_64/effect.h"
 #include "test/isa/found.h"
 
 /* What x86_insns.S has. */

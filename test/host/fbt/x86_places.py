@@ -8,7 +8,7 @@ Each place of the table in the linked image is where objdump sees an instruction
 first, a return, or a jump to another function's start. No two places share a byte, none is a trace
 site, and a function with a return probe has one at each return that objdump sees in it.
 
-And abi/x86_insn.h reads each instruction of the kernel's functions as long as objdump does, or
+And isa/x86_64/insn.h reads each instruction of the kernel's functions as long as objdump does, or
 refuses it; few are refused.
 """
 import ctypes
@@ -28,14 +28,14 @@ JUMP = re.compile(r"^jmp +([0-9a-f]+) <|^jmp +\*")
 
 
 READER = """
-#include "abi/x86_insn.h"
+#include "isa/x86_64/insn.h"
 unsigned length(const uint8_t *bytes, size_t room) { return x86_insn_read(bytes, room).length; }
 """
 REFUSED_MOST = 0.001  # of all instructions
 
 
 def lengths(elf, insns):
-    """Whether abi/x86_insn.h is right about all instructions of the functions."""
+    """Whether isa/x86_64/insn.h is right about all instructions of the functions."""
     library = os.path.join(ROOT, "build/tmp/x86_insn.so")
     os.makedirs(os.path.dirname(library), exist_ok=True)
     subprocess.run(["cc", "-std=gnu11", "-O1", "-I", ROOT, "-shared", "-fPIC", "-x", "c", "-", "-o",

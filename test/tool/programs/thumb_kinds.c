@@ -3,7 +3,7 @@
  * a probe would do with it, and the target of a jump at address 0. */
 #include <stdio.h>
 
-#include "abi/t2_step.h"
+#include "isa/armv7m/step.h"
 
 int main(void)
 {

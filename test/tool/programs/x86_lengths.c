@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For x86_lengths.py: what abi/x86_step.h reads at each offset of standard input. Prints a line per
- * byte: length and kind, then `near`.
+ * For x86_lengths.py: what isa/x86_64/step.h reads at each offset of standard input. Prints a line
+ * per byte: length and kind, then `near`.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "abi/x86_step.h"
+#include "isa/x86_64/step.h"
 
 int main(void)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: traps in programs (kernel/arch/step.h). The trap is a BRK. An instruction that is
- * relative to its own address, or branches, is emulated (abi/a64_step.h). Any other is executed in
- * a slot of its own, in a page that programs can execute and only the kernel can write: two words,
- * the instruction and a BRK. Meanwhile the program runs with all interrupts masked, which it can't
- * change. So the thread leaves the slot by an exception of this one instruction, on this CPU,
- * before anything else happens: an unwinder, a sample, or the end of its probe never finds a thread
- * in a slot. If the instruction itself faults, the fault is reported at its original address.
+ * AArch64: traps in programs (kernel/arch/step.h). The trap is a BRK. An instruction that counts
+ * from its own address, or branches, is emulated (isa/aarch64/step.h). Any other is executed in a
+ * slot of its own, in a page that programs can execute and only the kernel can write: two words,
+ * the instruction and a BRK. Meanwhile the program has all interrupts masked, which it can't
+ * change. So a thread comes back from the slot by an exception of this one instruction, on this
+ * CPU, before anything else: no thread is ever found in a slot, by an unwinder, a sample, or the
+ * end of its probe. If the instruction itself faults, it has done so at its own address.
  */
 #include "kernel/arch/step.h"
-#include "abi/a64_step.h"
+#include "isa/aarch64/step.h"
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/assert.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ARMv7-M: traps in programs (kernel/arch/step.h). The trap is a UDF of 16 bits. An instruction
- * that branches is emulated (abi/t2_step.h). Any other is executed in its original location: there
- * is one CPU, so the kernel restores the instruction, writes a second UDF after it, sets PRIMASK,
- * which a program can't change, and returns to the instruction. The program's next exception is
- * caused by this one instruction, before anything else happens; it is a HardFault, because PRIMASK
- * is set; then the text is restored. So a sample, an unwinder, or the end of the probe never finds
- * a thread in this state, no other thread executes the text meanwhile, and a fault of the
- * instruction is reported at its own address, with the thread's own rights. No memory is needed
- * that programs can execute and only the kernel can write.
+ * that branches is emulated (isa/armv7m/step.h). Any other is executed at its own place: there is
+ * one CPU, so the kernel puts the instruction back and a second UDF behind it, sets PRIMASK, which
+ * a program can't change, and returns to it. The program's next exception is of this one
+ * instruction, before anything else, a HardFault, because PRIMASK is set; then the text is again as
+ * before. So no thread is ever found there, by a sample, an unwinder, or the end of the probe, no
+ * other one executes the text meanwhile, and a fault of the instruction is one at its own address,
+ * with the thread's own rights. No memory is needed that programs can execute and only the kernel
+ * can write.
  *
  * An instruction in an IT block is executed as if it were outside, if its condition holds.
  */
 #include "kernel/arch/step.h"
-#include "abi/t2_step.h"
+#include "isa/armv7m/step.h"
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
 #include "kernel/arch/aspace.h"

@@ -10,7 +10,7 @@
  * The handler runs on the kernel's stack, with interrupts masked. An instruction that can't be made
  * to behave the same in the slot is refused. Tested by test/board's suite fbt.
  */
-#include "abi/x86_insn.h"
+#include "isa/x86_64/insn.h"
 #include "kernel/arch/assert.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/probe.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x86-64: traps in programs (kernel/arch/step.h). The trap is INT3, one byte. A branch is emulated
- * (abi/x86_effect.h). Any other instruction is executed in a slot of its own, in a page that
- * programs can execute and only the kernel can write: the instruction, and INT3 up to the slot's
- * end. An operand relative to the instruction's end gets another displacement.
+ * x86-64: traps in programs (kernel/arch/step.h). The trap is INT3, one byte. What branches is
+ * emulated (isa/x86_64/effect.h). Any other instruction is executed in a slot of its own, in a page
+ * that programs can execute and only the kernel can write: the instruction, and INT3 up to the
+ * slot's end. An operand that counts from the instruction's end gets another displacement.
  *
  * Meanwhile the program runs with interrupts masked, which it can neither do nor undo. So the
  * thread leaves the slot by an exception of this one instruction, on this CPU, before anything else
@@ -13,7 +13,7 @@
  */
 #include "kernel/arch/step.h"
 #include "abi/sys/kymo.h"
-#include "abi/x86_effect.h"
+#include "isa/x86_64/effect.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"

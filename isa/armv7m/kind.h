@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which Thumb-2 instructions of ARMv7-M a breakpoint in a program may displace (Arm DDI 0403, A5);
- * t2_step.h has how they are executed. Only instructions that are known to go on behind themselves
+ * step.h has how they are executed. Only instructions that are known to go on behind themselves
  * are executed in their place: what the manual calls unpredictable is refused. Tested by
  * test/isa/thumb.py against objdump, and by thumb_test.c.
  */
-#ifndef ABI_T2_KIND_H
-#define ABI_T2_KIND_H
+#ifndef ISA_ARMV7M_KIND_H
+#define ISA_ARMV7M_KIND_H
 
 #include <stdbool.h>
 #include <stdint.h>

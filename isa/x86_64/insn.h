@@ -6,8 +6,8 @@
  * baseline CPU and refuses the rest: length 0. Tested by test/host/fbt against objdump's reading of
  * the whole kernel.
  */
-#ifndef ABI_X86_INSN_H
-#define ABI_X86_INSN_H
+#ifndef ISA_X86_64_INSN_H
+#define ISA_X86_64_INSN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What x86-64's instructions do that abi/x86_step.h has emulated. Tested by test/isa against the
- * CPU's own.
+ * What x86-64's instructions do that isa/x86_64/step.h has emulated. Tested by test/isa against
+ * the CPU's own.
  */
-#ifndef ABI_X86_EFFECT_H
-#define ABI_X86_EFFECT_H
+#ifndef ISA_X86_64_EFFECT_H
+#define ISA_X86_64_EFFECT_H
 
-#include "abi/x86_step.h"
+#include "isa/x86_64/step.h"
 
 /* Returns whether the condition holds, as in the opcodes of Jcc. */
 static inline bool x86_step_holds(unsigned condition, uint64_t flags)

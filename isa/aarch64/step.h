@@ -6,8 +6,8 @@
  * branches, is emulated here; the rest does the same at any address and is executed there. Tested
  * by test/isa against a table of registers.
  */
-#ifndef ABI_A64_STEP_H
-#define ABI_A64_STEP_H
+#ifndef ISA_AARCH64_STEP_H
+#define ISA_AARCH64_STEP_H
 
 #include <stdbool.h>
 #include <stdint.h>

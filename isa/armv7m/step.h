@@ -9,13 +9,13 @@
  *
  * insn: as it lies in memory, the first halfword in the lower half; of 2 bytes the upper half is 0.
  */
-#ifndef ABI_T2_STEP_H
-#define ABI_T2_STEP_H
+#ifndef ISA_ARMV7M_STEP_H
+#define ISA_ARMV7M_STEP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "abi/t2_kind.h"
+#include "isa/armv7m/kind.h"
 
 enum {
     T2_STEP_BREAK = 0xde4b, /* a probe's UDF */

@@ -4,14 +4,14 @@
  * can be executed all the same (Intel SDM, volume 2; AMD APM, volume 3). The host decides by it
  * where a user probe can be, the kernel executes by it what it displaced
  * (kernel/arch/x86_64/step). What branches, or shows the interrupt flag, is emulated
- * (abi/x86_effect.h); the rest is executed elsewhere, with the displacement of an operand that
+ * (isa/x86_64/effect.h); the rest is executed elsewhere, with the displacement of an operand that
  * counts from the instruction's end rewritten. What this file does not know, it refuses. Tested by
  * test/isa: lengths against objdump's, effects against the CPU's own.
  */
-#ifndef ABI_X86_STEP_H
-#define ABI_X86_STEP_H
+#ifndef ISA_X86_64_STEP_H
+#define ISA_X86_64_STEP_H
 
-#include "abi/x86_insn.h"
+#include "isa/x86_64/insn.h"
 
 enum x86_step_kind {
     X86_STEP_UNKNOWN,  /* where it ends is not known either: length 0 */
@@ -97,7 +97,7 @@ static inline unsigned x86_step_prefixes(struct x86_prefixes *p, uint8_t to[X86_
     return n;
 }
 
-/* ---- what x86_insn.h leaves out ----------------------------------------------------- */
+/* ---- what insn.h leaves out ---------------------------------------------------------- */
 
 /* Of the maps 0f 38 and 0f 3a: those of general registers and of SSE. */
 static inline bool x86_step_wide_known(bool immediate, uint8_t opcode)
