@@ -267,12 +267,14 @@ static inline void x86_step_group5(struct x86_step *s, const struct x86_insn *i,
     }
 }
 
-static inline void x86_step_one(struct x86_step *s, const struct x86_insn *i, const uint8_t *bytes,
-                                const struct x86_prefixes *p)
+/* Opcodes that are emulated: what branches, and PUSHF; refused with a prefix that changes what they
+ * do. Returns false for any other opcode. */
+static inline bool x86_step_one_emulated(struct x86_step *s, const struct x86_insn *i,
+                                         const uint8_t *bytes, const struct x86_prefixes *p)
 {
-    const unsigned reg = i->modrm ? bytes[i->modrm] >> 3 & 7 : 0;
     const uint8_t *field = bytes + (i->near ? i->near : i->hop);
     const int32_t distance = x86_step_number(field, i->near ? 4 : 1);
+    bool changed = false;
 
     switch (i->opcode) {
     case 0x70 ... 0x7f:
@@ -282,9 +284,7 @@ static inline void x86_step_one(struct x86_step *s, const struct x86_insn *i, co
     case 0xe0 ... 0xe3:
         x86_step_emulated(s, X86_OP_LOOP, distance);
         s->condition = i->opcode & 3;
-        if (p->low) {
-            x86_step_refuse(s, X86_WHY_OTHER);
-        }
+        changed = p->low;
         break;
     case 0xe8:
         x86_step_emulated(s, X86_OP_CALL, distance);
@@ -297,30 +297,45 @@ static inline void x86_step_one(struct x86_step *s, const struct x86_insn *i, co
     case 0xc3:
         x86_step_emulated(s, X86_OP_RETURN,
                           i->opcode == 0xc2 ? x86_step_number(bytes + i->length - 2, 2) : 0);
-        if (p->short16) {
-            x86_step_refuse(s, X86_WHY_OTHER);
-        }
+        changed = p->short16;
+        break;
+    case 0x9c:
+        x86_step_emulated(s, X86_OP_FLAGS, 0);
+        changed = p->short16;
         break;
     case 0xff:
         x86_step_group5(s, i, bytes, p);
         break;
-    case 0x9c:
-        x86_step_emulated(s, X86_OP_FLAGS, 0);
-        if (p->short16) {
-            x86_step_refuse(s, X86_WHY_OTHER);
-        }
-        break;
+    default:
+        return false;
+    }
+    if (changed) {
+        x86_step_refuse(s, X86_WHY_OTHER);
+    }
+    return true;
+}
+
+static inline void x86_step_one(struct x86_step *s, const struct x86_insn *i, const uint8_t *bytes,
+                                const struct x86_prefixes *p)
+{
+    const unsigned reg = i->modrm ? bytes[i->modrm] >> 3 & 7 : 0;
+    const bool repeated = p->repeats || p->repeats_not;
+
+    if (x86_step_one_emulated(s, i, bytes, p)) {
+        return;
+    }
+    switch (i->opcode) {
     case 0x9d:
         x86_step_refuse(s, X86_WHY_FLAGS);
         break;
     case 0xa4 ... 0xa7:
     case 0xaa ... 0xaf:
-        if (p->repeats || p->repeats_not) {
+        if (repeated) {
             x86_step_refuse(s, X86_WHY_REPEATED);
         }
         break;
     case 0x6c ... 0x6f: /* INS, OUTS */
-        x86_step_refuse(s, p->repeats || p->repeats_not ? X86_WHY_REPEATED : X86_WHY_OTHER);
+        x86_step_refuse(s, repeated ? X86_WHY_REPEATED : X86_WHY_OTHER);
         break;
     case 0x8e:
         x86_step_refuse(s, X86_WHY_FAR);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a probe may displace of Thumb-2 (isa/armv7m/step.h), against objdump's. thumb.py [COUNT]
+"""Which Thumb-2 a probe may displace (isa/armv7m/step.h), against objdump's. thumb.py [COUNT]
 
 All instructions of 16 bits, and COUNT random ones of 32 bits: both see the same lengths; what is
 executed in its place is known, predictable, and goes on behind itself; what is emulated jumps, to
