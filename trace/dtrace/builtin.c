@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The built-in variables. Values that may change while a clause runs are looked up once. Strings
- * are returned in place; the clause may read them through a window. Probe context. Tested by
- * test/trace/dtrace/machine/builtin_test.c.
+ * The built-in variables, each an entry of builtins.def. Values that may change while a clause runs
+ * are looked up once. Strings are returned in place; the clause may read them through a window.
+ * Probe context. Tested by test/trace/dtrace/machine/builtin_test.c.
  */
 #include "trace/dtrace/ecb.h"
 #include "trace/dtrace/machine.h"
 #include "trace/dtrace/port.h"
 
 enum { FIRED_ARGS = 5, ARGS_MAX = 256 };
+
+/* Each variable of opcodes.def has one entry in builtins.def: two, or none, don't compile. */
+#define AS_NEXT(name) HANDLED_##name,
+#define VALUE(name, value) HANDLED_##name,
+#define ONCE VALUE
+#define SELDOM VALUE
+#define COUNTER VALUE
+#define STRING VALUE
+#define ARRAY AS_NEXT
+enum {
+#include "trace/dtrace/builtins.def"
+    HANDLED
+};
+#define DIF_VAR(number, name, kind, type, doc) +(0 * HANDLED_##name + 1)
+_Static_assert(HANDLED == 0
+#include "trace/dtrace/opcodes.def"
+               ,
+               "entries of what is no variable");
+
+#define COUNTER(name, which) \
+    _Static_assert(DIF_VAR_##name == DIF_VAR_cycles + (which), "builtin_other()");
+#include "trace/dtrace/builtins.def"
 
 /* Looks up a value at most once per clause. */
 static DTRACE_HOT uint64_t builtin_once(struct dtrace_context *c, enum dtrace_once which)
@@ -102,22 +124,10 @@ static __attribute__((noinline)) const char *string_of(const struct dtrace_conte
     const struct dtrace_probe *probe = c->ecb->probe;
 
     switch (variable) {
-    case DIF_VAR_probeprov:
-        return probe->provider->name;
-    case DIF_VAR_probemod:
-        return probe->module;
-    case DIF_VAR_probefunc:
-        return probe->function;
-    case DIF_VAR_probename:
-        return probe->name;
-    case DIF_VAR_execname:
-        return dtrace_port_execname();
-    case DIF_VAR_execargs:
-        return dtrace_port_execargs();
-    case DIF_VAR_zonename:
-        return "global";
-    case DIF_VAR_jailname:
-        return "";
+#define STRING(name, text) \
+    case DIF_VAR_##name: \
+        return text;
+#include "trace/dtrace/builtins.def"
     default:
         return NULL;
     }
@@ -152,61 +162,26 @@ static inline uint64_t builtin_other(struct dtrace_context *c, uint32_t variable
 uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
 {
     switch (variable) {
-    case DIF_VAR_curthread:
-        return dtrace_port_curthread();
-    case DIF_VAR_timestamp:
-        return builtin_once(c, DTRACE_ONCE_TIMESTAMP);
-    case DIF_VAR_vtimestamp:
-        return builtin_once(c, DTRACE_ONCE_VTIMESTAMP);
-    case DIF_VAR_ipl:
-        return builtin_seldom(c, DTRACE_ONCE_IPL);
-    case DIF_VAR_epid:
-        return c->ecb->epid;
-    case DIF_VAR_id:
-        return c->ecb->probe->id;
-    case DIF_VAR_arg0:
-    case DIF_VAR_arg1:
-    case DIF_VAR_arg2:
-    case DIF_VAR_arg3:
-    case DIF_VAR_arg4:
-    case DIF_VAR_arg5:
-    case DIF_VAR_arg6:
-    case DIF_VAR_arg7:
-    case DIF_VAR_arg8:
-    case DIF_VAR_arg9:
-        return builtin_argument(c, variable - DIF_VAR_arg0);
-    case DIF_VAR_stackdepth:
-        return builtin_seldom(c, DTRACE_ONCE_STACKDEPTH);
-    case DIF_VAR_caller:
-        return builtin_seldom(c, DTRACE_ONCE_CALLER);
-    case DIF_VAR_pid:
-        return (uint64_t)dtrace_port_pid();
-    case DIF_VAR_tid:
-        return (uint64_t)dtrace_port_tid();
-    case DIF_VAR_walltimestamp:
-        return builtin_seldom(c, DTRACE_ONCE_WALLTIMESTAMP);
-    case DIF_VAR_ustackdepth:
-        return builtin_seldom(c, DTRACE_ONCE_USTACKDEPTH);
-    case DIF_VAR_ucaller:
-        return builtin_seldom(c, DTRACE_ONCE_UCALLER);
-    case DIF_VAR_ppid:
-        return (uint64_t)dtrace_port_ppid();
-    case DIF_VAR_uid:
-        return DTRACE_PORT_USERS ? dtrace_port_uid() : 0;
-    case DIF_VAR_gid:
-        return DTRACE_PORT_USERS ? dtrace_port_gid() : 0;
-    case DIF_VAR_errno:
-        return (uint64_t)dtrace_port_errno();
-    case DIF_VAR_jid:
-        return 0;
-    case DIF_VAR_cpu:
-        return c->cpu;
+#define AS_NEXT(name) case DIF_VAR_##name:
+#define VALUE(name, value) \
+    case DIF_VAR_##name: \
+        return value;
+#define ONCE(name, which) VALUE(name, builtin_once(c, which))
+#define SELDOM(name, which) VALUE(name, builtin_seldom(c, which))
+#include "trace/dtrace/builtins.def"
     default:
         return builtin_other(c, variable);
     }
 }
 
-/* The fault's value identifies the element that doesn't exist: dif.h. */
+#define ARRAY(name) +1
+_Static_assert(0
+#include "trace/dtrace/builtins.def"
+                       == 3 &&
+                   DIF_VAR_args == 0 && DIF_VAR_regs == 1 && DIF_VAR_uregs == 2,
+               "dtrace_builtin_array() knows these");
+
+/* The fault's value says which element is not there: dif.h. */
 uint64_t dtrace_builtin_array(struct dtrace_context *c, uint32_t variable, uint64_t index)
 {
     uintptr_t value = 0;

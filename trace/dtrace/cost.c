@@ -225,14 +225,8 @@ static __attribute__((noinline)) void cost_builtin(struct pass *p, uint32_t id)
     dtrace_cost_add_one(&p->sum,
                         id < DIF_VAR_OTHER_USER ? DTRACE_COST_BUILTIN : DTRACE_COST_SELDOM);
     switch (id) {
-    case DIF_VAR_probeprov:
-    case DIF_VAR_probemod:
-    case DIF_VAR_probefunc:
-    case DIF_VAR_probename:
-    case DIF_VAR_execname:
-    case DIF_VAR_execargs:
-    case DIF_VAR_zonename:
-    case DIF_VAR_jailname:
+#define STRING(name, text) case DIF_VAR_##name:
+#include "trace/dtrace/builtins.def"
         dtrace_cost_add(&p->sum, DTRACE_COST_NAME, p->limits->strsize);
         break;
     case DIF_VAR_stackdepth:

@@ -91,6 +91,11 @@ enum {
 #define TRIES(name, statement) \
     HANDLER(name) : statement; \
     goto next_if_ok;
+#define GOES(name) \
+    HANDLER(name) : branch : trace_assert(pc->index > pc - o->text && pc->index < o->ntext); \
+    pc = o->text + pc->index; \
+    JUMP;
+#define ENDS(name, value) HANDLER(name) : return value;
 #define BRANCHES(name, condition) \
     HANDLER(name) : if (condition) \
     { \

@@ -111,12 +111,20 @@ enum {
 #define OP(name) HANDLED_##name,
 #define AS_NEXT OP
 #define ILLEGAL OP
+#define GOES OP
 #define SELDOM(name, value) OP(name)
 #define SELDOM_DOES SELDOM
+#define GIVES SELDOM
+#define GIVES_SMALL SELDOM
+#define MAY_FAULT SELDOM
+#define DOES SELDOM
+#define TRIES SELDOM
+#define BRANCHES SELDOM
+#define ENDS SELDOM
 enum {
-    DTRACE_RUN_OFTEN(OP)
+#include "trace/dtrace/handlers.def"
 #include "trace/dtrace/handlers_seldom.def"
-        HANDLED
+    HANDLED
 };
 #define DIF_OP(number, name, format, doc) +(0 * HANDLED_##name + 1)
 #undef OP

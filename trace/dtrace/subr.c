@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Subroutines by their numbers. Those specific to Solaris or FreeBSD have no meaning on Kymo and
+ * Subroutines by their numbers. Those specific to Solaris or FreeBSD have no meaning here and
  * are an illegal operation; so is a call with too few arguments.
- * test/trace/dtrace/machine/subr_test.c checks that the table agrees with opcodes.def.
+ * test/trace/dtrace/machine/subr_test.c proves that the least numbers of arguments agree with
+ * opcodes.def.
  */
 #include "trace/dtrace/run.h"
 #include "trace/dtrace/subr.h"
 
-/* Looked up in control context, when a program is loaded. */
+/* Each subroutine of opcodes.def that has a meaning here has one entry in subr.h: none doesn't
+ * compile. */
+#define ENTRY(name, least, function) | 1ull << DIF_SUBR_##name
+enum { SUBRS_MOST = 64 };
+#define SUBRS (0 DTRACE_SUBRS_LEAST(ENTRY) DTRACE_SUBRS_MORE(ENTRY))
+#define DIF_SUBR(number, name, result, args, cost, doc) \
+    _Static_assert((number) < SUBRS_MOST && (SUBRS >> (number)&1) == (sizeof(result) > 1), \
+                   #name "() has no entry in subr.h, or is not to have one");
+#include "trace/dtrace/opcodes.def"
+
+/* Control context, when a program is loaded. */
 uint32_t dtrace_subr_find(uint32_t number)
 {
     uint32_t i = 0;
