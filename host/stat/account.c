@@ -127,6 +127,14 @@ static void injected_event(struct stat *stat, const struct kev_event *event)
     }
 }
 
+/* Without the bit of the wide form, which events of programs don't have. */
+static unsigned event_number(const struct kev_event *event)
+{
+    unsigned form = event->class == TRACE_CLASS_USER ? 0 : TRACE_EVENT_64;
+
+    return event->number & TRACE_EVENT_MASK & ~form;
+}
+
 void stat_event(struct stat *stat, const struct kev_event *event)
 {
     if (event->injected) {
@@ -139,6 +147,7 @@ void stat_event(struct stat *stat, const struct kev_event *event)
     stat->last = event->time > stat->last ? event->time : stat->last;
     stat_cover_until(stat, event->time);
     stat->by_class[event->class]++;
+    stat->by_event[event->class][event_number(event)]++;
     if (event->class == TRACE_CLASS_CONTROL) {
         control_event(stat, event);
         return;

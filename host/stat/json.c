@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/json_text.h"
+#include "host/record.h"
 #include "host/stat/stat.h"
 
 static uint64_t ns(const struct stat *stat, uint64_t cycles)
@@ -125,6 +126,31 @@ static void show_classes(FILE *to, struct stat *stat)
         }
     }
     fputs("},\n", to);
+}
+
+/* By class and number. A kernel call's number is the call's, its class says entry or return. */
+static void show_events(FILE *to, struct stat *stat)
+{
+    const char *comma = "\n";
+
+    fputs("\"event_counts\":[", to);
+    for (unsigned i = 0; i < KEV_CLASSES * (TRACE_EVENT_MASK + 1); i++) {
+        struct kev_event event = {.class = (uint8_t)(i / (TRACE_EVENT_MASK + 1)),
+                                  .number = (uint16_t)(i % (TRACE_EVENT_MASK + 1))};
+        uint64_t count = stat->by_event[event.class][event.number];
+        struct record record;
+
+        if (count > 0) {
+            record_name(&record, stat->kev, &event);
+            fprintf(to, "%s{", comma);
+            key_string(to, "class", record.class);
+            fputs(",\"event\":", to);
+            json_put(to, record.event);
+            fprintf(to, ",\"number\":%u,\"count\":%" PRIu64 "}", record.number, count);
+            comma = ",\n";
+        }
+    }
+    fputs("],\n", to);
 }
 
 static void show_cpus(FILE *to, struct stat *stat)
@@ -416,6 +442,7 @@ void json_show(FILE *to, struct stat *stat)
     show_head(to, stat);
     show_recorded(to, stat);
     show_classes(to, stat);
+    show_events(to, stat);
     show_cpus(to, stat);
     show_missing(to, stat);
     show_threads(to, stat);

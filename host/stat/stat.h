@@ -240,6 +240,8 @@ struct stat {
     uint64_t lost;
     uint64_t recycled; /* between the runs of a ring: no loss */
     uint64_t by_class[KEV_CLASSES];
+    /* By number; the fast and the wide form of an event count as one. */
+    uint64_t by_event[KEV_CLASSES][TRACE_EVENT_MASK + 1];
     uint64_t overflow;
     struct map threads, processes, pairs, sends, receives, pulses, served;
     struct slow slowest[STAT_SLOWEST];
@@ -314,6 +316,7 @@ void text_show(FILE *to, struct stat *stat, const struct stat_style *style); /* 
 void text_threads(FILE *to, struct stat *stat, const struct stat_style *style);
 void text_messages(FILE *to, struct stat *stat, const struct stat_style *style);
 void text_calls(FILE *to, struct stat *stat, const struct stat_style *style);
+void text_events(FILE *to, struct stat *stat, const struct stat_style *style);
 void text_losses(FILE *to, struct stat *stat, const struct stat_style *style);
 void text_title(FILE *to, const struct stat_style *style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

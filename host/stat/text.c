@@ -318,5 +318,6 @@ void text_show(FILE *to, struct stat *stat, const struct stat_style *style)
     text_threads(to, stat, style);
     text_messages(to, stat, style);
     text_calls(to, stat, style);
+    text_events(to, stat, style);
     text_losses(to, stat, style);
 }

@@ -51,6 +51,17 @@ static void done(struct stat *stat, struct mk *mk)
     mk_free(mk);
 }
 
+static char *shown(struct stat *stat, bool all, size_t *size)
+{
+    char *text = NULL;
+    FILE *to = open_memstream(&text, size);
+
+    assert_non_null(to);
+    text_events(to, stat, &(struct stat_style){.all = all});
+    fclose(to);
+    return text;
+}
+
 /* 5 runs 100, blocks; idle 50; 6 runs 25 on the other CPU; 5 runs 10 there. */
 static void test_times(void **unused)
 {
@@ -252,6 +263,53 @@ static void test_calls_and_losses(void **unused)
     done(stat, mk);
 }
 
+/* Every event has a row, by class and number: without --all up to 40 of a class. */
+static void test_events(void **unused)
+{
+    static const char *const rows[] = {
+        "  KER_CALL   (all kernel calls)                              2    3.39 %\n",
+        "  KER_EXIT   (all kernel calls)                              1    1.69 %\n",
+        "  THREAD     THRUNNING                                       2    3.39 %\n",
+        "  SYSTEM     500                                             3    5.08 %\n",
+        "  USER       600                                             1    1.69 %\n",
+        "  USER       10 more, together 10 (--all shows them)\n",
+        "  CLASS 20   77                                              1    1.69 %\n",
+    };
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    struct stat *stat;
+    char *text, *all;
+    size_t size;
+
+    (void)unused;
+    event2(mk, 0, 1, TRACE_CLASS_KER_CALL, 11, 1, 2);
+    event2(mk, 0, 1, TRACE_CLASS_KYMO_CALL, 108, 1, 2);
+    event2(mk, 0, 1, TRACE_CLASS_KYMO_CALL, 108 + 128, 1, 2);
+    state(mk, 0, 1, STATE_RUNNING, 5);
+    event2(mk, 0, 1, TRACE_CLASS_PR_TH, STATE_RUNNING + 512, 5, 1); /* the wide form */
+    for (unsigned i = 0; i < 3; i++) {
+        event2(mk, 0, 1, TRACE_CLASS_SYSTEM, 500, 1, 2); /* no table has it */
+    }
+    for (unsigned i = 0; i < STAT_ROWS - 1 + 10; i++) {
+        event2(mk, 0, 1, TRACE_CLASS_USER, i < STAT_ROWS - 1 ? i : 900 + i, 1, 2);
+    }
+    event2(mk, 0, 1, TRACE_CLASS_USER, 600, 1, 2); /* not the wide form of 88 */
+    event2(mk, 0, 1, 20, 77, 1, 2);
+    stat = account(mk);
+    assert_int_equal(stat->by_event[TRACE_CLASS_PR_TH][STATE_RUNNING], 2);
+    assert_int_equal(stat->by_event[TRACE_CLASS_USER][600], 1);
+    text = shown(stat, false, &size);
+    all = shown(stat, true, &size);
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_non_null(strstr(text, rows[i]));
+    }
+    assert_null(strstr(all, "more, together"));
+    assert_non_null(strstr(all, "  USER       948 "));
+    assert_null(strstr(text, "  USER       948 "));
+    free(text);
+    free(all);
+    done(stat, mk);
+}
+
 /* A process limits class THREAD while it is recorded: what runs from then on is not known. */
 static void test_filters_change(void **unused)
 {
@@ -351,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_interrupts),
         cmocka_unit_test(test_interrupt_without_exit),
         cmocka_unit_test(test_calls_and_losses),
+        cmocka_unit_test(test_events),
         cmocka_unit_test(test_filters_change),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_dates),
