@@ -3,18 +3,20 @@
  * The port interface, first page: the CPU. kernel/arch/ has a header for each topic of the
  * interface between the portable kernel and a CPU or a board, each function with its contract:
  *
- *   cpu.h      inlines, locks, contexts of threads, other CPUs
- *   aspace.h   address spaces, physical memory, caches
- *   elf.h      which programs the CPU runs
- *   irq.h      interrupts, the clock, timers
- *   board.h    console, RAM, boot image, reset, watchdog
- *   host.h     semihosting
- *   stack.h    memory that may be absent, stacks of threads and of the kernel
- *   probe.h    trace sites and function probes
- *   step.h     probes of programs
- *   count.h    counters of the CPU's events
- *   entry.h    functions of the kernel that a port or a board calls
- *   panic.h    kernel_panic() and kprintf()
+ *   cpu.h         inlines, locks, contexts of threads, other CPUs
+ *   aspace.h      address spaces, physical memory, caches
+ *   elf.h         which programs the CPU runs
+ *   irq.h         interrupts, the clock, timers
+ *   board.h       console, RAM, boot image, reset, watchdog
+ *   host.h        semihosting
+ *   stack.h       memory that may be absent, stacks of threads and of the kernel
+ *   probe.h       trace sites and function probes
+ *   step.h        probes of programs
+ *   count.h       counters of the CPU's events
+ *   coroutine.h   a second kernel stack, for long calls
+ *   entry.h       what a port or a board calls in the kernel
+ *   panic.h       kernel_panic() and kprintf()
+ *   assert.h      assertions of a port
  *
  * trace_thread.h and turns.h are not topics: the ports' own trace.h and ops.h share them.
  *
