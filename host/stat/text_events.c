@@ -2,7 +2,7 @@
 /*
  * The table of events by class and name: whatever is recorded has a row here, also what no other
  * table knows. Kernel calls have a row for each kind of event; their own table names them. Proof:
- * test/host/test_stat.c, test/golden/check.
+ * test/host/stat/stat_test.c, test/host/golden/check.
  */
 #include <inttypes.h>
 
