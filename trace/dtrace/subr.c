@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Subroutines by their numbers. Those specific to Solaris or FreeBSD have no meaning here and
- * are an illegal operation; so is a call with too few arguments.
- * test/trace/dtrace/machine/subr_test.c proves that the least numbers of arguments agree with
- * opcodes.def.
+ * Subroutines by their numbers. Those specific to Solaris or FreeBSD have no meaning here and are
+ * an illegal operation; so is a call with too few arguments. test/trace/dtrace/machine/subr_test.c
+ * proves that the table agrees with opcodes.def.
  */
 #include "trace/dtrace/run.h"
 #include "trace/dtrace/subr.h"
