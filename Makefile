@@ -77,7 +77,7 @@ run: ## boot BOARD=<board> IMAGE=<image> with the console here (^] ends it)
 
 .PHONY: app
 app: ## build the programs of the folder DIR=<folder> into a boot image for BOARD; DO=run boots it
-	$(if $(DIR),,$(error make app DIR=<folder of your program>: docs/app.md))
+	$(if $(DIR),,$(error make app DIR=<folder of your program>: docs/guide/app.md))
 	$(Q)scripts/setup.sh build
 	+$(Q)if [ -f "$(DIR)/Makefile" ]; then set --; else set -- -f "$(CURDIR)/scripts/app.mk"; fi; \
 		exec $(MAKE) --no-print-directory -C "$(DIR)" "$$@" KYMO="$(CURDIR)" BOARD=$(BOARD) $(DO)
@@ -140,10 +140,10 @@ size: boards tools without-pid without-helpers without-counters $(addprefix kern
 	$(Q)test/bench/d_ram.py
 
 .PHONY: libkev
-libkev: ## the reader of captures as a library, for C and C++: build/libkev/ (docs/libkev.md)
+libkev: ## the reader of captures as a library, for C and C++: build/libkev/ (docs/reference/libkev.md)
 
 .PHONY: babeltrace2
-babeltrace2: ## babeltrace2's plugin that reads captures: build/babeltrace2/ (docs/python.md)
+babeltrace2: ## babeltrace2's plugin that reads captures: build/babeltrace2/ (docs/guide/python.md)
 
 PREFIX ?= /usr/local
 .PHONY: install
@@ -151,7 +151,7 @@ install: host libkev $(addprefix installed-,$(BOARDS)) ## install kymo, libkev a
 	$(Q)DESTDIR='$(DESTDIR)' scripts/install '$(PREFIX)' $(BOARDS)
 
 .PHONY: install-query
-install-query: ## fetch DuckDB by npm, for kymo query and kymo export --parquet (docs/fleet.md)
+install-query: ## fetch DuckDB by npm, for kymo query and kymo export --parquet (docs/guide/fleet.md)
 	$(Q)DESTDIR='$(DESTDIR)' scripts/locked -q query scripts/install-query '$(PREFIX)'
 
 .PHONY: uninstall
@@ -164,7 +164,7 @@ compile_commands.json: trace-gen ## write build/compile_commands.json, for clang
 	$(Q)scripts/compile-commands $(BOARDS)
 
 .PHONY: docs
-docs: host-docs ## write the generated pages (docs/events.md, kercalls.md, dif.md, providers.md, derived.md) and the pictures
+docs: host-docs ## write the generated pages (docs/reference/: events, kercalls, dif, providers, derived) and the pictures
 
 .PHONY: format
 format: ## run clang-format on every C file

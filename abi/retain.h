@@ -3,8 +3,8 @@
  * The retained memory: a window of RAM at an address fixed by the board, which no start-up code
  * clears and no loader writes to, so that its content survives a warm reset. The kernel
  * (kernel/observe/retain.c) writes it. Its readers (lib/retain: the tracelogger at the next boot,
- * kymo extract from an image of the memory) may find arbitrary content and check everything.
- * docs/flight.md has the whole description.
+ * kymo extract from an image of the memory) may find arbitrary content and trust nothing unchecked.
+ * docs/guide/flight.md has the whole description.
  *
  * Little-endian; offsets are from the window's beginning. A reader needs no ELF: the header locates
  * everything, and a copy of the system page explains it. A window too small for this copy has only

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A static assertion for headers that programs in C11 or in C++17 include: lib/include/, and those
- * that docs/elsewhere.md lists. Source files use _Static_assert. Tested by scripts/check-qnx and
- * test/trace/alone/check, which compile each header alone, in C++. */
+ * that docs/guide/elsewhere.md lists. Source files use _Static_assert. Proof: scripts/check-qnx and
+ * test/trace/alone/check, each header alone, in C++. */
 #ifndef ABI_STATIC_ASSERT_H
 #define ABI_STATIC_ASSERT_H
 

@@ -5,7 +5,7 @@
  *
  * Little-endian, all offsets from the start of the page. The kernel builds it once at boot
  * (kernel/observe/syspage.c, SyspageRead()); the tracelogger copies it; host/reader checks every
- * field. Layout changes raise KYMO_SYSPAGE_VERSION. Documented in docs/syspage.md.
+ * field. Layout changes raise KYMO_SYSPAGE_VERSION. Documented in docs/reference/syspage.md.
  */
 #ifndef ABI_SYSPAGE_H
 #define ABI_SYSPAGE_H

@@ -62,7 +62,7 @@ hello_SCRIPT := apps/images/hello.start
 PROGRAMS += hello
 hello_SRCS := apps/hello/main.c
 
-# An interpreter that names its own frames: docs/helpers.md.
+# An interpreter that names its own frames: docs/guide/helpers.md.
 PROGRAMS += stackvm
 stackvm_SRCS := apps/stackvm/main.c apps/stackvm/vm.c
 $(B)/user/apps/stackvm/vm.o: apps/stackvm/stackvm.d

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The probes io:::start and io:::done of drivers: one of each for a request to the device. D makes
- * bufinfo_t and devinfo_t of the words (host/log/probes.c), see docs/userprobes.md. They cost
- * nothing while off.
+ * bufinfo_t and devinfo_t of the words (host/log/probes.c); docs/guide/userprobes.md. No cost while
+ * off.
  */
 #ifndef APPS_IO_PROBE_H
 #define APPS_IO_PROBE_H

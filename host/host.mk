@@ -145,7 +145,7 @@ HOST_DOCS := events kercalls dif providers derived
 GEN_HEADERS := kercalls trace_names
 
 host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
-	$(Q)for doc in $(HOST_DOCS); do $(B)/gen/gen_$${doc}_md >docs/$$doc.md || exit 1; done
+	$(Q)for doc in $(HOST_DOCS); do $(B)/gen/gen_$${doc}_md >docs/reference/$$doc.md || exit 1; done
 	$(Q)for header in $(GEN_HEADERS); do \
 	    $(B)/gen/gen_$${header}_h >abi/sys/$$header.h || exit 1; \
 	done
@@ -154,8 +154,8 @@ host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
 .PHONY: host-docs-check
 host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
 	$(Q)for doc in $(HOST_DOCS); do \
-	    $(B)/gen/gen_$${doc}_md | cmp - docs/$$doc.md || { \
-	        echo "docs/$$doc.md is old: run make docs" >&2; exit 1; }; \
+	    $(B)/gen/gen_$${doc}_md | cmp - docs/reference/$$doc.md || { \
+	        echo "docs/reference/$$doc.md is old: run make docs" >&2; exit 1; }; \
 	done
 	$(Q)for header in $(GEN_HEADERS); do \
 	    $(B)/gen/gen_$${header}_h | cmp - abi/sys/$$header.h || { \

@@ -2,7 +2,7 @@
 /*
  * The kernel calls as C functions, generated from sys/calls.def: each sets errno, its `_r` twin
  * returns -errno. Callable from any thread; the twins also before the C library is set up.
- * Documented in abi/kercalls.def, docs/kercalls.md.
+ * Documented in abi/kercalls.def, docs/reference/kercalls.md.
  */
 #include <errno.h>
 #include <stdarg.h>

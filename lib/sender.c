@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who sent a pulse or a message: for servers that do as they are told. See kymo.h; docs/security.md
- * says which servers ask. */
+/* Who sent a pulse or a message: for servers that do as they are told. See kymo.h;
+ * docs/reference/security.md says which servers ask. */
 #include <stdbool.h>
 
 #include "abi/sys/neutrino.h"

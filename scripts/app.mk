@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A boot image with programs of your own, from any folder: docs/app.md. Either
+# A boot image with programs of your own, from any folder: docs/guide/app.md. Either
 #
 #   make app DIR=../mine BOARD=mps2-an386        in Kymo's tree; also with run=1, or
 #   include $(KYMO)/scripts/app.mk               in a Makefile of yours (KYMO without a blank in it)

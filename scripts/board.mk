@@ -3,8 +3,9 @@
 # Everything of one board: called by the Makefile with BOARD=<board>. Goals: images (default),
 # kernel-objs, programs, or any file below build/<board>/.
 #
-# boards/<board>/board.mk has what is the board's alone (docs/port.md); lib/lib.mk what a program
-# links; apps/apps.mk and the programs.mk of test/ the programs and the images they go into.
+# boards/<board>/board.mk has what is the board's alone (docs/guide/port.md); lib/lib.mk what a
+# program links; apps/apps.mk and test/*/programs.mk, test/*/*/programs.mk the programs and the
+# images they go into.
 
 ifndef BOARD
 $(error BOARD is not set)
@@ -456,7 +457,7 @@ other-libc:
 # One of them, with what starts it.
 .PHONY: $(addprefix image-,$(ALL_IMAGES))
 $(foreach i,$(ALL_IMAGES),$(eval image-$(i): $(call image_at,$(i)).elf $(QEMU_FILES)))
-# medium-IMAGE: with what starts the board itself, where its folder has a program mkimage: docs/port.md.
+# medium-IMAGE: with what starts the board itself, if its folder has a mkimage: docs/guide/port.md.
 MKIMAGE := $(wildcard $(BOARD_DIR)/mkimage)
 MEDIUM_SUFFIX ?= .img
 MEDIUM_FILES := $(if $(MKIMAGE),$(MKIMAGE) $(wildcard $(BOARD_DIR)/config.txt))

@@ -31,8 +31,9 @@ endif
 $(D_HOT:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_FLAGS)
 # Those of them that are as fast when they are compiled for size, with the fast path inlined.
 $(D_HOT_SMALL:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_SMALL_FLAGS)
-# Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for the functions
-# that are linked near them, too, and no more. test/host/fbt/places.py fails where they become too few.
+# Files whose functions have pads, room for branches of function probes (docs/inside/fbt.md): enough
+# for the functions that are linked near them, too, and no more. test/host/fbt/places.py fails where
+# they become too few.
 FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core fault mpu patch/ram start) \
 	base/trie entry/crash entry/host_call entry/kercall_quick entry/kercall_trace ipc/event ipc/msg_wait \
 	ipc/name mem/copy observe/panic observe/sites/patched observe/syspage proc/process program/cpio \

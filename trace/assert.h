@@ -7,7 +7,7 @@
  *                             Release builds: not evaluated
  *
  * A condition has no side effect. A makefile chooses by -DTRACE_ASSERT_OPS_H: scripts/assert.mk.
- * See docs/design.md. Tested by test/trace/assert_test.c.
+ * See docs/inside/design.md; proved by test/trace/assert_test.c.
  */
 #ifndef TRACE_ASSERT_H
 #define TRACE_ASSERT_H

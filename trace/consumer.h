@@ -4,7 +4,7 @@
  * giving back, teardown. Consumer 0 is the event log. The buffers' content is opaque to it.
  *
  * All functions: kernel lock. Writers of the rings must be stopped on every CPU for alloc and free.
- * See docs/ring.md. Tested by test/trace/control_test.c, owner_test.c.
+ * Described in docs/inside/ring.md; proof: test/trace/control_test.c, owner_test.c.
  */
 #ifndef TRACE_CONSUMER_H
 #define TRACE_CONSUMER_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of ended threads and processes, for a ring: the kernel reuses their slots, and the ring may
- * have overwritten the events that named them and still hold later events of theirs. So the names
- * are written again, on each CPU whose ring has an event that is older than the end, and has had
- * one, other than a name, since the birth. Such a ring overwrites the name only after all events
- * that need it; a CPU that idles keeps its events. See docs/ring.md. Tested by
- * test/trace/ended_test.c, test/board/dies.py.
+ * Names of those that have ended, for a ring: the kernel forgets them, and the ring may have
+ * overwritten the events that named them and still hold later ones of theirs. So the names are
+ * written again, on each CPU whose ring has an event older than the end, and has had one, names
+ * apart, since the birth. Such a ring overwrites the name after all that the name is for; a CPU
+ * that idles keeps its events. Described in docs/inside/ring.md; proof: test/trace/ended_test.c,
+ * test/board/dies.py.
  */
 #include "trace/atomic.h"
 #include "trace/clock.h"

@@ -2,10 +2,10 @@
 /*
  * The event log's less simple cases. Own CPU, interrupts masked, any context. Each case of a simple
  * event within a buffer (TIME before it, equal stamps, the high-water mark) has a short fast path
- * in this file, whose cost is limited by a board's budget; all other cases, and longer events, take
- * the slow path, which handles everything. A nested event in the slow path (only possible from the
- * port's functions or a fault) finds `busy` set and is counted as RECURSIVE. See docs/ring.md.
- * Tested by test/trace/log_test.c, clock_test.c, random_test.c.
+ * here, which a board's budget counts; all other cases, and longer events, take the slow path,
+ * which handles everything. A nested event there (only possible from the port's functions or a
+ * fault) finds `busy` and is counted as RECURSIVE. Described in docs/inside/ring.md; proof:
+ * test/trace/log_test.c, clock_test.c, random_test.c.
  */
 #include "abi/compiler.h"
 #include "trace/assert.h"

@@ -5,7 +5,7 @@
  * Any context, no lock: interrupts are masked from the clock's reading to the store of the cursor,
  * so stamps and slots are in the same order and no other code runs on this CPU in between. An event
  * that can't be recorded is counted (trace/loss.h) and otherwise ignored: writers never fail. Cost
- * and limits: docs/ring.md. Tested by test/trace/log_test.c, overrun_test.c, random_test.c.
+ * and limits: docs/inside/ring.md. Proof: test/trace/log_test.c, overrun_test.c, random_test.c.
  */
 #ifndef TRACE_LOG_H
 #define TRACE_LOG_H

@@ -2,7 +2,7 @@
 /*
  * Buffers of the event log: opened with BUFFER, TIME and pending DROPPED slots, closed with their
  * counts, according to the policy; start, stop, flush. Own CPU, interrupts masked, any context; the
- * entry points of cross-calls also under the kernel lock. See docs/ring.md. Tested by
+ * entry points of cross-calls also under the kernel lock. Described in docs/inside/ring.md; proof:
  * test/trace/log_test.c, overrun_test.c, random_test.c.
  */
 #include "abi/compiler.h"
@@ -22,8 +22,8 @@ bool trace_log_passed(const struct trace_cpu *cpu)
     return cpu->end && cpu->cursor > buffer_start(cpu) + cpu->high_water;
 }
 
-/* For assertions: returns whether the ACTIVE buffer begins with its BUFFER and its TIME, and the
- * cursor is in it, after them (I3, I5 of docs/ring.md). */
+/* For assertions: the ACTIVE buffer begins with its BUFFER and its TIME, and the cursor is in it,
+ * behind them (I3, I5 of docs/inside/ring.md). */
 static inline bool buffer_sound(const struct trace_cpu *cpu)
 {
     const struct trace_slot *start = buffer_start(cpu);

@@ -46,9 +46,8 @@ TRACE_INLINE void log_put_simple(struct trace_cpu *cpu, struct trace_slot *slot,
     cpu->cursor = slot;
 }
 
-/* For assertions: returns whether the counts are those of the slots in the ACTIVE buffer, of each
- * class (I6 of docs/ring.md: made = in buffers, and events that leave a buffer take their counts
- * with them). */
+/* For assertions: the counts are those of the slots in the ACTIVE buffer, of each class (I6 of
+ * docs/inside/ring.md: made = in buffers, and what leaves them goes with its counts). */
 static inline bool log_counts_agree(const struct trace_cpu *cpu)
 {
     uint32_t count[TRACE_CLASS_MAX] = {0};

@@ -5,8 +5,7 @@
 
 #include "trace/port.h"
 
-/* For assertions: returns whether the settled losses agree by class and by reason (I7 of
- * docs/ring.md). */
+/* For assertions: settled counts are equal by class and by reason (I7 of docs/inside/ring.md). */
 static inline bool loss_sound(const struct trace_loss *loss)
 {
     uint64_t classes = 0, reasons = 0;

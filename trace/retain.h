@@ -4,7 +4,7 @@
  * the seals of closed buffers. The writer is not involved: it writes slots and moves its cursor as
  * always, and everything that a reader needs after a reset is already in the window.
  *
- * Contexts: "lock" is the kernel lock, kernel context. See docs/flight.md. Tested by
+ * Contexts: "lock" is the kernel lock, kernel context. docs/guide/flight.md; proof:
  * test/trace/retain_test.c, seals_test.c.
  */
 #ifndef TRACE_RETAIN_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The states of one CPU's buffers. See trace/ring.h for contexts and locks, docs/ring.md for the
- * reason why no step can lose or tear a buffer. Tested by test/trace/ring_test.c,
- * interleave_test.c.
+ * The states of one CPU's buffers. See trace/ring.h for contexts and locks, docs/inside/ring.md for
+ * why no step can lose or tear a buffer; proof: test/trace/ring_test.c, interleave_test.c.
  */
 #include "abi/errno.h"
 #include "trace/assert.h"

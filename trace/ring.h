@@ -13,8 +13,11 @@
  * gaps.
  *
  * Contexts: "writer" is the ring's own CPU with interrupts masked; "lock" is the kernel lock, any
- * CPU. Lock legend: [I] immutable while allocated  [c] own CPU, interrupts masked  [k] kernel lock
- * [a] atomic See docs/ring.md. Tested by test/trace/ring_test.c, interleave_test.c, random_test.c.
+ * CPU.
+ * Lock legend: [I] immutable while allocated  [c] own CPU, interrupts masked  [k] kernel lock
+ * [a] atomic
+ * Described in docs/inside/ring.md; proved by test/trace/ring_test.c, interleave_test.c,
+ * random_test.c.
  */
 #ifndef TRACE_RING_H
 #define TRACE_RING_H

@@ -2,7 +2,7 @@
 /*
  * The event slot: 16 bytes, little-endian: header, time, d1, d2. Shared by the target, the
  * tracelogger and the host; includes nothing of the project. Bits and numbers are QNX's
- * (docs/format.md).
+ * (docs/reference/format.md).
  */
 #ifndef TRACE_SLOT_H
 #define TRACE_SLOT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The system page. See trace/syspage.h; layout: abi/syspage.h, docs/format.md. */
+/* The system page. See trace/syspage.h; layout: abi/syspage.h, docs/reference/format.md. */
 #include "trace/syspage.h"
 
 #include "abi/errno.h"

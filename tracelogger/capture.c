@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's buffers, filters and modes: see capture.h, docs/ring.md. */
+/* The kernel's buffers, filters and modes: see capture.h, docs/inside/ring.md. */
 #include "tracelogger/capture.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Attributes of the capture's header for the filters in force at START: docs/format.md §1. */
+/* Attributes of the capture's header for the filters in force at START: docs/reference/format.md
+ * §1. */
 #ifndef TRACELOGGER_FILTERS_H
 #define TRACELOGGER_FILTERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Data of an earlier boot in retained memory (docs/flight.md), for --recover and --discard. */
+/* Data of an earlier boot in retained memory, for --recover and --discard: docs/guide/flight.md. */
 #ifndef TRACELOGGER_RECOVER_H
 #define TRACELOGGER_RECOVER_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The sink "block:NAME": the capture goes to a disk without a file system, through its driver
- * process (diskd), as a block log (lib/blocklog, docs/format.md): when a write returns, the data is
- * on the medium. Buffers that are READY together form a record; smaller data is combined. A buffer
- * that the medium refuses permanently is lost, and only that; data for a full disk is lost and
- * counted there, in reserved frames. `kymo extract` reads the captures from the disk, and adds each
- * buffer's CHECK and BUFFER_END, which follow from its slots and take no room here.
+ * process (diskd), as a block log (lib/blocklog, docs/reference/format.md): when a write returns,
+ * the data is on the medium. Buffers that are READY together form a record; smaller data is
+ * combined. A buffer that the medium refuses permanently is lost, and only that; data for a full
+ * disk is lost and counted there, in reserved frames. `kymo extract` reads the captures from the
+ * disk, and adds each buffer's CHECK and BUFFER_END, which follow from its slots and take no room
+ * here.
  */
 #include <errno.h>
 #include <kymo.h>

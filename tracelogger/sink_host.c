@@ -2,7 +2,8 @@
 /*
  * The sink on a development board: a file on the host, through semihosting by the kernel
  * (HostCall(), ability host). A file can't be truncated there: if the disk fills inside a slot, the
- * part of it stays, and the reader accepts the file up to the last whole slot (docs/format.md).
+ * part of it stays, and the reader accepts the file up to the last whole slot
+ * (docs/reference/format.md).
  */
 #include <string.h>
 

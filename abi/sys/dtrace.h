@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Control of dynamic tracing: one kernel call, DtraceControl(). Its commands are also the messages
- * of the link's service "dtrace" (docs/link.md): struct kymo_d_call and `in_bytes` bytes go to the
- * target, the same struct and `out_bytes` bytes come back. So a link's agent passes them on without
- * examining them, and only the kernel checks a host's requests. All structures are the same on 32
- * and 64 bits, little-endian; those named d_ are of trace/dtrace/dtrace.h and trace/dtrace/image.h.
+ * of the link's service "dtrace" (docs/reference/link.md): struct kymo_d_call and `in_bytes` bytes
+ * go to the target, the same struct and `out_bytes` bytes come back. So a link's agent passes them
+ * on without examining them, and only the kernel checks what a host sends. All structures are the
+ * same on 32 and 64 bits, little-endian; those named d_ are of trace/dtrace/dtrace.h and
+ * trace/dtrace/image.h.
  *
  *   int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
  *
@@ -89,9 +90,9 @@ enum kymo_d_command {
      * dtrace_log_pass_flags. out: struct dtrace_status. Returns id: 1, or 0 if some of it found no
      * room. A sign of life. ECANCELED as for NOTES; EAGAIN: no room now, and nothing was taken. */
     KYMO_D_PASS,
-    /* Limits the cost of programs that are created from now on: id: the most instructions that
-     * their clauses may add to a firing of one probe (steps: docs/machine.md). The limit can only
-     * be lowered; 0 changes nothing. Returns id: the limit in force, 0: none. */
+    /* Limits the cost of programs that are made from now on: id: the most instructions that their
+     * clauses may add to a firing of one probe (steps: docs/inside/machine.md). It can only be
+     * lowered; 0 changes nothing. Returns id: the limit in force, 0: none. */
     KYMO_D_LIMIT,
     /*
      * Creates probes pidPID:PROGRAM:… of a process, if the kernel has the provider pid. in: struct

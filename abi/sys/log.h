@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Log text whose format stays in the program's ELF file (lib/include/kymo_log.h), as the payload of
- * an event of class USER. Shared with the host's host/log/. See docs/log.md.
+ * Log text whose format stays in the program's ELF file (lib/include/kymo_log.h), as an event of
+ * class USER has it. Shared with the host's host/log/. docs/guide/log.md.
  *
  * The event's words are: the address of its struct kymo_log_site, a link-time address in the
  * section .kymo_log, which is in no segment; the first word of the program's build id; then the

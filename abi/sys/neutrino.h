@@ -8,7 +8,7 @@
  * Every call returns -1 and sets errno on failure unless it says otherwise; its `_r` twin returns
  * the negative errno instead. All calls may be made from any thread, never from an interrupt.
  * Numbers, arguments and traced words of each call: abi/kercalls.def; its errors: abi/errors.def.
- * Both are in docs/kercalls.md.
+ * Both are in docs/reference/kercalls.md.
  */
 #ifndef ABI_SYS_NEUTRINO_H
 #define ABI_SYS_NEUTRINO_H

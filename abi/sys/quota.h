@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Quotas: limits on the resources of a process, a group of processes, and all processes together. A
- * spawn sets the child's limits, at most the parent's own; docs/security.md has the rules.
+ * Quotas: what a process, a group of processes, and all processes together may hold. A spawn sets
+ * the child's limits, at most the parent's own; docs/reference/security.md has the rules.
  *
  * X-macro: LIMIT(number, NAME, "script name", "what is counted"). All count pieces, except RAM and
  * TRACE, which count bytes.

@@ -7,7 +7,7 @@
  * commands need ABILITY_TRACE (EPERM); any program may use INSERT*USEREVENT, and INSERT*CLASSEVENT
  * for events about itself (below). Common errors: ECANCELED no buffers or wrong mode, EFAULT bad
  * pointer or no buffers, EINVAL, ENOMEM, ENOTSUP unknown class, event or command.
- * docs/traceevent.md has a table of all commands and their errors.
+ * docs/reference/traceevent.md has a table of all commands and their errors.
  *
  * SET*PID and SET*TID limit a class or one of its events to a process or thread: classes KERCALL*,
  * THREAD (the thread that the event describes), VTHREAD, SYSTEM and COMM (the thread running on the
@@ -72,7 +72,8 @@
 /* class (internal number), event, d1, d2; or class, event, ptr, number of 32-bit words */
 #define _NTO_TRACE_INSERTSCLASSEVENT _NTO_TRACE_CMD(5, 42)
 #define _NTO_TRACE_INSERTCCLASSEVENT _NTO_TRACE_CMD(5, 43)
-/* QNX 8.0's replacement for the hook. ENOTSUP on Kymo; docs/traceevent.md names the alternative. */
+/* QNX 8.0's replacement for the hook. Here ENOTSUP; docs/reference/traceevent.md names the
+ * alternative. */
 #define _NTO_TRACE_SETBUFFER _NTO_TRACE_CMD(3, 44)
 #define _NTO_TRACE_LOGGER_ATTACH _NTO_TRACE_CMD(3, 45)
 #define _NTO_TRACE_WAITBUFFER _NTO_TRACE_CMD(2, 46)
@@ -91,8 +92,8 @@
 /* CPUs 0 to 31 and 32 to 63, one bit each: closes their buffers if others are FREE; a CPU without
  * one closes an empty one. ECANCELED: no linear recording runs. */
 #define KYMO_TRACE_FLUSHCPUS _NTO_TRACE_CMD(3, 0x1007)
-/* Retained memory (abi/retain.h): docs/flight.md. ALLOCRETAINED is ALLOCBUFFER in it; also EBUSY,
- * ENODEV. The others concern an earlier boot's data; ENOENT: there is none. */
+/* Retained memory (abi/retain.h): docs/guide/flight.md. ALLOCRETAINED is ALLOCBUFFER there; also
+ * EBUSY, ENODEV. The others concern an earlier boot's data; ENOENT: there is none. */
 #define KYMO_TRACE_ALLOCRETAINED _NTO_TRACE_CMD(3, 0x1020) /* count per CPU, uint64_t *paddr */
 #define KYMO_TRACE_QUERYRETAINED _NTO_TRACE_CMD(2, 0x1021) /* struct kymo_retained * */
 #define KYMO_TRACE_READRETAINED \
@@ -222,9 +223,8 @@ struct kymo_retained {
 #define KYMO_TRACE_REASONS 8  /* reasons for which the kernel counts losses; 0 is none */
 #define KYMO_DROP_REASONS 9   /* reasons that a capture may contain: likewise */
 
-/* Reasons for which events were lost: CONTROL/DROPPED's reason. RECYCLED is not a loss and never
- * reported by the kernel: the tracelogger uses it for a ring's events between two runs
- * (docs/format.md §6). */
+/* Why events were lost: CONTROL/DROPPED's reason. RECYCLED is no loss and never the kernel's: the
+ * tracelogger says so of a ring's events between two runs (docs/reference/format.md §6). */
 #define KYMO_DROP_REASON_LIST(R) \
     R(1, OVERWRITTEN, "overwritten", "their READY buffer was reused for newer events") \
     R(2, NOBUFFER, "no buffer", "every other buffer was READY or BUSY") \

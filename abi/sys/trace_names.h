@@ -2,7 +2,7 @@
 /*
  * QNX's names of events, the argument of ADDEVENT and its kin. Generated from
  * trace/events.def by `make docs` (host/gen/gen_trace_names_h.c). ADDEVENT answers
- * ENOTSUP to events that only QNX has; docs/events.md lists those that there are.
+ * ENOTSUP to events that only QNX has; docs/reference/events.md has Kymo's own.
  */
 #ifndef ABI_SYS_TRACE_NAMES_H
 #define ABI_SYS_TRACE_NAMES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines of start scripts. Syntax (docs/app.md):
+ * Start scripts: what one line says. Syntax (docs/guide/app.md):
  *
  *   # comment
  *   [pri=10 policy=rr heap=64k stack=8k ability=trace,host runmask=3 name=x] program arg "an arg" &

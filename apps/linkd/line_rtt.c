@@ -3,7 +3,7 @@
  * The link over RTT: two rings in RAM that a debug probe reads and writes while the CPU runs, for
  * boards without a UART to spare. SEGGER's layout: what finds the rings is a control block that
  * begins with 16 known bytes; openocd, J-Link and probe-rs look for them. Channel 0 of either
- * direction is the link, docs/port.md has openocd's lines.
+ * direction is the link, docs/guide/port.md has openocd's lines.
  *
  * A probe raises no interrupt, so a timer polls: often while bytes move, seldom else. The memory is
  * mapped only if this line is used. Cortex-M: addresses of 32 bits, no cache, and a debugger sees

@@ -4,7 +4,7 @@
  * device and interrupt for the line, trace for the service "dtrace", spawn for "program", clock to
  * take the host's time. Sleeps in MsgReceive() until the line, a timer, the console or a program
  * with a capture has an event; but for a line that can only be polled (rtt), nothing polls, and no
- * timer runs while no host is connected. docs/link.md.
+ * timer runs while no host is connected. docs/reference/link.md.
  *
  *   linkd [KIND]   over this kind of line; without, over the first of the board's that is there
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program that is interpreted: stackvm [ROUNDS]. Its functions, in the machine's own code, call
- * each other; without a number it runs for ever. It is the example of docs/helpers.md.
+ * each other; without a number it runs for ever. It is the example of docs/guide/helpers.md.
  */
 #include "apps/stackvm/vm.h"
 

@@ -7,7 +7,7 @@ ATOMIC := armv7m
 # The linker orders functions by name, rarely called ones among the others, like the table of function
 # probes, whose distances are then short (kernel/dtrace/fbt_table.h).
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections -fno-reorder-functions
-# With D the NOPs before functions are room for branches of function probes: docs/fbt.md.
+# With D the NOPs before functions are room for branches of function probes: docs/inside/fbt.md.
 FBT_PAD_FLAGS := $(if $(filter 0,$(D)),,-fpatchable-function-entry=2$(comma)2 -include kernel/arch/armv7m/pads.h)
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
 LIBC := newlib
@@ -41,7 +41,7 @@ USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/us
 
 # The files that mkimage writes, for a card that has others.
 MEDIUM_SUFFIX := .card.tar
-# Devices that programs drive: docs/port.md.
+# What programs drive: docs/guide/port.md.
 CONSOLE_UART := cmsdk
 LINK_LINE := cmsdk rtt
 LINK_FRAME_MOST := 240

@@ -58,7 +58,7 @@ BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz probes torture torture-
 	slain-disk down faults storms control-smp4 interrupt stubs console qnx help panic reset wrong failed servers \
 	flight gate loss drops ring log statics events events-wide truth killed why pid helper places probed probed-multi
 SEMIHOSTING := no
-# Devices that programs drive: docs/port.md.
+# What programs drive: docs/guide/port.md.
 CONSOLE_UART := 16550
 LINK_LINE := 16550 virtio
 LINK_FRAME_MOST := 1024

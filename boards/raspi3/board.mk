@@ -14,7 +14,7 @@ KERNEL_LDSYMS := KERNEL_START=0xffffff8000080000 KERNEL_VIRT_OFFSET=0xffffff8000
 	RETAIN_BASE=0xffffff8000800000 RETAIN_BYTES=0x800000
 KERNEL_ENTRY := raspi3_start
 
-# Devices that programs drive: docs/port.md.
+# What programs drive: docs/guide/port.md.
 CONSOLE_UART := pl011
 FLAGS_apps/console/uart_pl011.c := -DPL011_BASE=0x3f201000 -DPL011_IRQ=57
 LINK_LINE := bcm2835_aux

@@ -90,7 +90,7 @@ USER_PLACE := -Wl$(comma)--defsym=USER_TEXT=0x08080000 -Wl$(comma)--defsym=USER_
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
 	-static -Wl,--gc-sections -Wl,-z,max-page-size=32 -Wl,-z,common-page-size=32
 
-# Devices that programs drive: docs/port.md.
+# What programs drive: docs/guide/port.md.
 CONSOLE_UART := stm32
 LINK_LINE := stm32 rtt
 LINK_FRAME_MOST := 192

@@ -14,7 +14,7 @@ BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/gi
 KERNEL_LDSYMS := KERNEL_START=0xffffff8040a00000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
 	KERNEL_ALIGN=4096 KERNEL_ROOM=0x280000 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
 
-# Devices that programs drive: docs/port.md.
+# What programs drive: docs/guide/port.md.
 CONSOLE_UART := pl011
 FLAGS_apps/console/uart_pl011.c := -DPL011_BASE=0x09000000 -DPL011_IRQ=33
 LINK_LINE := virtio

@@ -14,7 +14,7 @@ KERNEL_LDSYMS := KERNEL_START=0xffffff8000080000 KERNEL_VIRT_OFFSET=0xffffff8000
 	KERNEL_ALIGN=4096 KERNEL_ROOM=0x400000 KERNEL_FREE=0xffffff8001000000 \
 	RETAIN_BASE=0xffffff8000800000 RETAIN_BYTES=0x800000
 
-# Devices that programs drive: docs/port.md.
+# What programs drive: docs/guide/port.md.
 CONSOLE_UART := cadence
 FLAGS_apps/console/uart_cadence.c := -DCADENCE_BASE=0xff000000 -DCADENCE_IRQ=53
 LINK_LINE := cadence

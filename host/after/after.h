@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D after the fact: a capture as a target (docs/d-after.md). The D machine is compiled a second
- * time, with the port of host/after/port_ops.h; in it a capture's events fire the same probes, by
- * the same tables, as the kernel's sites do. Internal to host/after. One capture a process, one
- * thread. Tested by test/host/after.
+ * D after the fact: a capture as a target (docs/guide/d-after.md). The D machine is compiled a
+ * second time, with the port of host/after/port_ops.h; in it a capture's events fire the same
+ * probes, by the same tables, as the kernel's sites do. Internal to host/after. One capture a
+ * process, one thread. Tested by test/host/after.
  */
 #ifndef HOST_AFTER_AFTER_H
 #define HOST_AFTER_AFTER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A capture as a target: `kymo dtrace -r FILE` with a program (docs/d-after.md). One a process.
+ * A capture as a target: `kymo dtrace -r FILE` with a program (docs/guide/d-after.md). One a
+ * process.
  */
 #ifndef HOST_AFTER_TARGET_H
 #define HOST_AFTER_TARGET_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `kymo assert`: rules that a capture keeps or breaks (docs/ci.md). A rule is a D program, run on
- * the capture as `kymo dtrace -r` runs it (docs/d-after.md); each line that it prints is a breach.
- * Each rule runs in a process of its own, so that no variable of one is another's, and a rule that
- * fails takes no other along. Internal to host/assert. Proof: test/host/assert/check.
+ * `kymo assert`: rules that a capture keeps or breaks (docs/guide/ci.md). A rule is a D program,
+ * run on the capture as `kymo dtrace -r` runs it (docs/guide/d-after.md); each line that it prints
+ * is a breach. Each rule runs in a process of its own, so that no variable of one is another's, and
+ * a rule that fails takes no other along. Internal to host/assert. Proof: test/host/assert/check.
  */
 #ifndef HOST_ASSERT_ASSERT_H
 #define HOST_ASSERT_ASSERT_H

@@ -30,7 +30,7 @@ static const char assert_help[] =
     "                        filters: gate, pauses, unknown\n"
     "  -h, --help            print this text\n"
     "\n"
-    "A time T is as 2ms, 500us, 1.5s. docs/ci.md has examples.\n";
+    "A time T is as 2ms, 500us, 1.5s. docs/guide/ci.md has examples.\n";
 
 enum { OPT_JUNIT = 256, OPT_JSON, OPT_ACCEPT, OPT_LIST };
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The babeltrace2 plugin (docs/python.md). Included by host/host.mk. Adds the goal `babeltrace2`, which
-# needs Debian's libbabeltrace2-dev: build/babeltrace2/babeltrace-plugin-kymo.so, which stands alone.
+# The babeltrace2 plugin (docs/guide/python.md). Included by host/host.mk. Adds the goal
+# `babeltrace2`, which needs Debian's libbabeltrace2-dev:
+# build/babeltrace2/babeltrace-plugin-kymo.so, which stands alone.
 
 BABELTRACE2 := $(B)/babeltrace2
 BABELTRACE2_OBJS := $(patsubst %.c,$(BABELTRACE2)/%.o,$(sort $(wildcard host/babeltrace2/*.c)) \

@@ -2,7 +2,7 @@
 /*
  * The babeltrace2 source component class source.kymo.kev: what its files share. source.c has the
  * component, metadata.c what describes a capture (trace, streams, event classes), iterator.c the
- * messages. The capture is read by libkev; docs/python.md explains the plugin, the suite
+ * messages. The capture is read by libkev; docs/guide/python.md explains the plugin, the suite
  * babeltrace2 (test/host/babeltrace2/check.py) proves it.
  */
 #ifndef HOST_BABELTRACE2_SOURCE_H

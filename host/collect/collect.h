@@ -3,7 +3,7 @@
  * kymo collect: takes the captures of many targets at once into one folder. A child process a
  * target has the link (device.c), the parent the accounts (index.c) and the disk (disk.c). What was
  * lost on the way is counted: captures without an end, and captures that had to go for others.
- * docs/collect.md; proof: test/host/collect/check, test/host/collect/collect_test.c.
+ * docs/guide/collect.md; proof: test/host/collect/check, test/host/collect/collect_test.c.
  */
 #ifndef HOST_COLLECT_COLLECT_H
 #define HOST_COLLECT_COLLECT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo cut: shared declarations. A cut is a capture of a selection of another one's events
- * (docs/cut.md): the same system page and times, buffers of its own, always of format 1.02.
- * Proof: test/host/cut/cuts.py.
+ * (docs/reference/cut.md): the same system page and times, buffers of its own, always of format
+ * 1.02. Proof: test/host/cut/cuts.py.
  */
 #ifndef HOST_CUT_CUT_H
 #define HOST_CUT_CUT_H

@@ -44,7 +44,7 @@ static const char diff_help[] =
     "  -h, --help               print this text\n"
     "\n"
     "Exit status: 0, or no limit is passed; 1 a limit is passed, or nobody can tell, or failure;\n"
-    "2 usage error. docs/diff.md explains it.\n";
+    "2 usage error. docs/guide/diff.md explains it.\n";
 
 enum {
     OPT_MAX = 256,

@@ -3,7 +3,7 @@
  * `kymo diff`: what changed between two captures, or two sets of captures. What is compared is a
  * series: something that has a name on both sides, measured in blocks of each capture's time.
  * Blocks are drawn anew, with replacement, many times (in a set first captures, then their blocks):
- * how far the results lie apart says how sure a difference is. docs/diff.md explains it. One
+ * how far the results lie apart says how sure a difference is. docs/guide/diff.md explains it. One
  * thread. Internal to host/diff. Proof: test/host/diff/.
  */
 #ifndef HOST_DIFF_DIFF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The registers that uregs[] has, by the target's CPU. docs/dif.md lists them. */
+/* The registers that uregs[] has, by the target's CPU. docs/reference/dif.md lists them. */
 #ifndef HOST_DT_REGISTERS_H
 #define HOST_DT_REGISTERS_H
 

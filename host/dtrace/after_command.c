@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `kymo dtrace -r FILE` with a program: the capture is the target, its events are the probes
- * (docs/d-after.md). Tested by test/host/after.
+ * (docs/guide/d-after.md). Tested by test/host/after.
  */
 #include "host/after/target.h"
 #include "host/dtrace/command.h"

@@ -3,7 +3,7 @@
  * --chrome: the trace event format of chrome://tracing, in JSON, as Perfetto's UI and others open
  * it, too. Each event of the capture is one record with its values: B and E of a slice, else i;
  * records of their own are what CPUs ran, states of threads, messages, counters and losses.
- * docs/export.md has the grammar, test/host/export/chrome.py checks it.
+ * docs/reference/export.md has the grammar, test/host/export/chrome.py checks it.
  *
  * Processes and threads have their ids. Tracks without a thread are of process CPUS_PID, and states
  * of a thread are on a track STATE_TID above it.

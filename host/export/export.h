@@ -2,8 +2,8 @@
 /*
  * kymo export: a capture in the formats of other programs. cmd.c opens the capture through libkev
  * and gives each format the items in one pass, so memory does not grow with the capture; a format
- * is a struct of functions in the table of cmd.c. docs/export.md says what each format has of an
- * event and of a loss. Proof: test/host/export/check.
+ * is a struct of functions in the table of cmd.c. docs/reference/export.md says what each format
+ * has of an event and of a loss. Proof: test/host/export/check.
  *
  * Names and texts of a capture are not trusted: a format writes them through text.c, or in another
  * way that never makes them structure.

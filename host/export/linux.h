@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A capture as tools for Linux want it: the names and numbers of the events of Linux's scheduler,
- * interrupts and system calls, for formats of such tools. docs/export.md has the table.
+ * interrupts and system calls, for formats of such tools. docs/reference/export.md has the table.
  */
 #ifndef HOST_EXPORT_LINUX_H
 #define HOST_EXPORT_LINUX_H

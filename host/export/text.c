@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text of a capture as JSON, and the words for losses (docs/export.md).
+ * Text of a capture as JSON, and the words for losses (docs/reference/export.md).
  */
 #include <inttypes.h>
 #include <stdio.h>

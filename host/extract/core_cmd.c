@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kymo extract --core: finds, reports and writes. See core.h, docs/recovery.md. */
+/* kymo extract --core: finds, reports and writes. See core.h, docs/guide/recovery.md. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables, their columns and the order of rows within a capture; docs/fleet.md explains them.
- * tables.c writes rows in this order of columns. Read by anyone, changed by none.
+ * The tables, their columns and the order of rows within a capture; docs/guide/fleet.md explains
+ * them. tables.c writes rows in this order of columns. Read by anyone, changed by none.
  */
 #include "host/fleet/fleet.h"
 

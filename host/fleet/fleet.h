@@ -3,7 +3,8 @@
  * Captures of many devices as tables: `kymo export --parquet` and `kymo query`, through DuckDB in a
  * child process, and `kymo load`, into ClickHouse. tables.c makes rows of a capture, source.c says
  * where a capture is from, child.c runs the programs that do what the command does not do itself.
- * docs/fleet.md explains the tables; proof: test/host/fleet/check.py, test/host/fleet/shards.py.
+ * docs/guide/fleet.md explains the tables; proof: test/host/fleet/check.py,
+ * test/host/fleet/shards.py.
  *
  * A capture's id is the SHA-256 of its bytes: what is loaded twice is there once. One thread.
  */

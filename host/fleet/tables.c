@@ -23,7 +23,7 @@
 
 #define FLEET_ROWS 2000000 /* of a file */
 #define BUCKETS 4096       /* a power of two */
-#define COMM_ERROR 11      /* docs/events.md */
+#define COMM_ERROR 11      /* docs/reference/events.md */
 
 struct file { /* of rows of one table */
     struct out *out;

@@ -2,8 +2,8 @@
 /*
  * Shared by the generators of docs/: rows of Markdown tables with at most GEN_COLUMNS columns. A
  * row that would be longer becomes several, whose first cells are empty where they have no more
- * text. scripts/check-docs checks the lines' length; test/dtrace reads docs/providers.md, rows of
- * this kind too.
+ * text. scripts/check-docs checks the lines' length; test/dtrace reads docs/reference/providers.md,
+ * rows of this kind too.
  */
 #ifndef HOST_GEN_GEN_H
 #define HOST_GEN_GEN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints docs/derived.md from trace/derived.def. Run by `make docs`; the build checks that the
- * committed page is what this prints, test/dtrace/causes.py that each probe has its arguments on a
- * booted board.
+ * Prints docs/reference/derived.md from trace/derived.def. Run by `make docs`; the build checks
+ * that the committed page is what this prints, test/dtrace/causes.py that each probe has its
+ * arguments on a booted board.
  */
 #include "host/gen/gen.h"
 
@@ -47,7 +47,7 @@ static const char head[] =
     "\n"
     "A description whose provider is one of the target's means the target's probes: `proc:::` has\n"
     "none of these, `proc:::start` is one, and `pro*:::` has both. Static probes of programs are\n"
-    "found likewise ([userprobes.md](userprobes.md)).\n";
+    "found likewise ([userprobes.md](../guide/userprobes.md)).\n";
 
 static const struct {
     const char *name, *about;

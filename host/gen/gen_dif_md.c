@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints docs/dif.md from trace/dtrace/opcodes.def. Run by `make docs`; the build checks that the
- * committed page is what this prints.
+ * Prints docs/reference/dif.md from trace/dtrace/opcodes.def. Run by `make docs`; the build checks
+ * that the committed page is what this prints.
  */
 #include "host/gen/gen.h"
 #include "host/dt/registers.h"

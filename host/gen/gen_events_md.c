@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints docs/events.md from trace/events.def. Run by `make docs`; the build checks that the
- * committed page is what this prints.
+ * Prints docs/reference/events.md from trace/events.def. Run by `make docs`; the build checks that
+ * the committed page is what this prints.
  */
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints docs/kercalls.md from abi/kercalls.def and errors.def. Run by `make docs`; the
+ * Prints docs/reference/kercalls.md from abi/kercalls.def and errors.def. Run by `make docs`; the
  * build checks that the committed page is what this prints.
  */
 #include "host/gen/gen.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints docs/providers.md from trace/probes.def, trace/events.def, trace/sites.def and
+ * Prints docs/reference/providers.md from trace/probes.def, trace/events.def, trace/sites.def and
  * abi/kercalls.def. Run by `make docs`; the build checks that the committed page is what
  * this prints, and test/dtrace/scripts.py that a booted board has the page's probes and arguments.
  */
@@ -204,15 +204,16 @@ static const char head[] =
     "\n"
     "This page is for those who look for a probe, and for its arguments. Generated from "
     "`trace/probes.def`,\n"
-    "`trace/events.def`, `trace/sites.def` and `abi/kercalls.def` by `make docs`; change "
-    "the tables, not this page. The\n"
-    "language is described in [d.md](d.md), the way of a probe into the kernel in "
-    "[probes.md](probes.md), and `fbt` (every\n"
-    "function of the kernel) in [fbt.md](fbt.md), `pid` (any instruction of a program) in "
-    "[userprobes.md](userprobes.md),\n"
-    "`cpc` (every so many events that a CPU counts) in [counters.md](counters.md). "
-    "`host/scripts/` has ready scripts, each\n"
-    "with a sample of its output. `kymo dtrace -lv` lists the probes of a running board.\n"
+    "`trace/events.def`, `trace/sites.def` and `abi/kercalls.def` by `make docs`; change the "
+    "tables, not this page. The\n"
+    "language is described in [d.md](../guide/d.md), the way of a probe into the kernel in\n"
+    "[probes.md](../inside/probes.md), `fbt` (every function of the kernel) in "
+    "[fbt.md](../inside/fbt.md), `pid` (any\n"
+    "instruction of a program) in [userprobes.md](../guide/userprobes.md), `cpc` (every so "
+    "many events that a CPU counts)\n"
+    "in [counters.md](../guide/counters.md). `host/scripts/` has ready scripts, each with a "
+    "sample of its output. Every\n"
+    "probe of a running board: `kymo dtrace -lv`.\n"
     "\n"
     "A probe is `provider:module:function:name`. The module of all probes of the kernel is "
     "`kernel`; only some probes have\n"
@@ -220,11 +221,11 @@ static const char head[] =
     "at the site; `arg0` … are the\n"
     "same values as 64-bit integers, but where the table names them apart: there `args[]` "
     "has Solaris's structs first,\n"
-    "which the compiler makes of a pid and a tid ([d.md](d.md)), and Kymo's words behind "
-    "them. Processes are `pid_t`,\n"
-    "threads `id_t`, numbered from 1 in their process. *Site* is the table entry whose "
-    "instruction is patched. A row with\n"
-    "an empty name continues the row above it. More probes are made of these: "
+    "which the compiler makes of a pid and a tid ([d.md](../guide/d.md)), and Kymo's words "
+    "after them. Processes are\n"
+    "`pid_t`, threads `id_t`, numbered from 1 in their process. *Site* is the table entry "
+    "whose instruction is patched. A\n"
+    "row with an empty name continues the row above it. More probes are made of these: "
     "[derived.md](derived.md).\n"
     "\n"
     "Every probe fires on the CPU where the event happens. `pid`, `tid`, `execname` … are "
@@ -327,13 +328,16 @@ static const struct {
      "enters the kernel, so it has no probe."},
     {"sysinfo", "Counters: `args[0]` is 1."},
     {"user",
-     "Events that programs insert by `TraceEvent()` or the functions of `<sys/trace.h>`\n"
-     "([app.md](app.md)). `event` is the program's own number, 0 to 1023. The probes fire\n"
-     "whatever the event log records, also while it is stopped; events that kernel code inserts\n"
-     "fire, too. A text's bytes and a combine event's words are a copy in the kernel's memory:\n"
-     "`stringof()` and loads, not `copyin()`. `first_two` are the first two words as one number,\n"
-     "the first one in its lower half; a word that isn't there is 0. By these a static probe is\n"
-     "told ([userprobes.md](userprobes.md))."},
+     "Events that programs insert by `TraceEvent()` or the functions of `<sys/trace.h>` "
+     "([app.md](../guide/app.md)).\n"
+     "`event` is the program's own number, 0 to 1023. The probes fire whatever the event log "
+     "records, also while it is\n"
+     "stopped; events that kernel code inserts fire, too. A text's bytes and a combine event's "
+     "words are a copy in the\n"
+     "kernel's memory: `stringof()` and loads, not `copyin()`. `first_two` are the first two "
+     "words as one number, the first\n"
+     "one in its lower half; a word that isn't there is 0. They identify a static probe\n"
+     "([userprobes.md](../guide/userprobes.md))."},
     {"sdt",
      "Every entry of the event table ([events.md](events.md)), with the arguments of the wider\n"
      "form. The function is the event's class."},

@@ -103,7 +103,7 @@ int main(void)
           "/*\n"
           " * QNX's names of events, the argument of ADDEVENT and its kin. Generated from\n"
           " * trace/events.def by `make docs` (host/gen/gen_trace_names_h.c). ADDEVENT answers\n"
-          " * ENOTSUP to events that only QNX has; docs/events.md lists those that there are.\n"
+          " * ENOTSUP to events that only QNX has; docs/reference/events.md has Kymo's own.\n"
           " */\n"
           "#ifndef ABI_SYS_TRACE_NAMES_H\n"
           "#define ABI_SYS_TRACE_NAMES_H\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libkev: reads captures of Kymo's and QNX's kernels (.kev). This header is the library's stable
- * interface, in C11 and in C++; docs/libkev.md explains it, kev(3) is the manual page.
+ * interface, in C11 and in C++; docs/reference/libkev.md explains it, kev(3) is the manual page.
  *
  *   struct kev_capture *capture = kev_capture_new();
  *   const struct kev_item *item;
@@ -95,11 +95,11 @@ int kev_capture_set_recover(struct kev_capture *capture, int on);
  * is given again one value must. */
 int kev_capture_select(struct kev_capture *capture, const char *option, const char *value);
 
-/* Since 1.1: log events whose formats are in programs' ELF files (docs/log.md) are given as texts,
- * with one value "str", if the ELF file is found: by the build id in the event, among `paths`
- * (files and folders, with colons between them; NULL: none), those of the environment's KYMO_ELF,
- * and the folder of the capture; and in folders `programs` of each folder. Without this call, and
- * where no ELF file is found, they stay the words that the target recorded. */
+/* Since 1.1: log events whose formats are in programs' ELF files (docs/guide/log.md) are given as
+ * texts, with one value "str", if the ELF file is found: by the build id in the event, among
+ * `paths` (files and folders, with colons between them; NULL: none), those of the environment's
+ * KYMO_ELF, and the folder of the capture; and in folders `programs` of each folder. Without this
+ * call, and where no ELF file is found, they stay the words that the target recorded. */
 int kev_capture_set_log_text(struct kev_capture *capture, const char *paths);
 
 /* Open it: once. A path of "-" is standard input. The descriptor stays the caller's; `name` is what
@@ -134,7 +134,7 @@ struct kev_facts {
 
 /* Live as long as the capture. NULL: it is not open; no such attribute. */
 const struct kev_facts *kev_capture_facts(const struct kev_capture *capture);
-/* A text attribute (docs/format.md), its key without TRACE_: "DATE", "PANIC_REASON". */
+/* A text attribute (docs/reference/format.md), its key without TRACE_: "DATE", "PANIC_REASON". */
 const char *kev_capture_attribute(const struct kev_capture *capture, const char *key);
 /* Attribute `index`, from 0, in the file's order. Returns 1, or 0 behind the last one. */
 int kev_capture_attribute_at(const struct kev_capture *capture, unsigned index, const char **key,
@@ -147,7 +147,7 @@ int kev_capture_covered(const struct kev_capture *capture, unsigned cpu, unsigne
 struct kev_description {
     uint32_t class_id, number;
     const char *class_name, *name;
-    /* Arguments as in the system page (docs/format.md): "D:pid,D:tid". */
+    /* Arguments as in the system page (docs/reference/format.md): "D:pid,D:tid". */
     const char *fast, *wide;
 };
 
@@ -220,7 +220,7 @@ struct kev_loss {
     uint64_t events;        /* 0: not known */
     uint64_t buffers;       /* 0: not known, or none */
     const char *class_name; /* NULL: of any class */
-    const char *reason;     /* of KEV_LOSS_COUNTED: as in docs/events.md; else NULL */
+    const char *reason;     /* of KEV_LOSS_COUNTED: as in docs/reference/events.md; else NULL */
     const char *text;       /* a sentence without a full stop */
 };
 

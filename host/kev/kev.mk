@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# libkev, the reader of captures as a library (docs/libkev.md). Included by host/host.mk. Adds the goal
-# `libkev`: build/libkev/ has libkev.so.1, libkev.a and kev.pc, which `make install` installs with kev.h.
+# libkev, the reader of captures as a library (docs/reference/libkev.md). Included by host/host.mk.
+# Adds the goal `libkev`: build/libkev/ has libkev.so.1, libkev.a and kev.pc, which `make install`
+# installs with kev.h.
 
 # What the commands share with it; host/kev/quiet.c takes the place of host/diag.c.
 LIBKEV_SHARED := $(HOST_READER_SRCS) $(addprefix host/,owner.c record.c select.c select_event.c \

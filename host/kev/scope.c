@@ -25,7 +25,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A filter as the header has it (docs/format.md, "What was recorded"). */
+/* A filter as the header has it (docs/reference/format.md, "What was recorded"). */
 static void filter_add(struct kev_capture *capture, const char *value)
 {
     static const char *const all[] = {"all classes", "fast", "wide", "all processes and threads"};

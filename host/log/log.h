@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Log text whose format is in a program's ELF file (abi/sys/log.h, docs/log.md): a program's ELF
- * file is found by the build id that its events carry, and its formats make texts. Neither the
+ * Log text whose format is in a program's ELF file (abi/sys/log.h, docs/guide/log.md): a program's
+ * ELF file is found by the build id that its events carry, and its formats make texts. Neither the
  * capture nor the ELF file is trusted. One thread. Proof: test/host/log/.
  */
 #ifndef HOST_LOG_LOG_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events as lines of text, in traceprinter's shapes (docs/lines.md names the differences).
+ * Events as lines of text, in traceprinter's shapes (docs/reference/lines.md names the
+ * differences).
  */
 #ifndef HOST_PRINT_LINE_H
 #define HOST_PRINT_LINE_H
@@ -12,7 +13,7 @@
 #include "trace/slot.h"
 
 enum line_time { LINE_CYCLES, LINE_SECONDS, LINE_NS };
-/* The program whose text it is (docs/lines.md): Kymo, or traceprinter 6.x, 7.x or 8.0. */
+/* The program whose text it is (docs/reference/lines.md): Kymo, or traceprinter 6.x, 7.x or 8.0. */
 enum line_dialect { LINE_KYMO, LINE_QNX6, LINE_QNX7, LINE_QNX8 };
 
 struct line_style {

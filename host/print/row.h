@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Events for programs: --json and --csv. Both have the same columns (docs/man/kymo-print.1 and
- * docs/lines.md name them): those of a row. Tested by test/host/print/selections.py and
+ * docs/reference/lines.md name them): those of a row. Tested by test/host/print/selections.py and
  * test/host/check.
  */
 #ifndef HOST_PRINT_ROW_H

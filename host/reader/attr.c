@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The text attributes at the head of a capture: `TRACE_` key `::` value, back to back, no newline
- * between them (docs/format.md). A value ends where the next `TRACE_KEY::` begins. Values are
- * data of the file's writer: they are never trusted, only bounded.
+ * between them (docs/reference/format.md). A value ends where the next `TRACE_KEY::` begins. Values
+ * are data of the file's writer: they are never trusted, only bounded.
  */
 #include <ctype.h>
 #include <errno.h>

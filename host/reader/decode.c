@@ -2,7 +2,7 @@
 /*
  * An event's payload as fields. Whether the event has its fast or its wide form stands nowhere in
  * it: the number of slots tells, and where both fit the same slots, whether words that the fast
- * form would have left zero are used (docs/format.md).
+ * form would have left zero are used (docs/reference/format.md).
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers that a capture lacks (docs/format.md §6), by two accounts.
+ * Buffers that a capture lacks (docs/reference/format.md §6), by two accounts.
  *
  * In format 1.02 each group of slots says how many buffers of its CPU were in the file before it
  * (index_place.c): those that are not here now are gone, whatever else was lost.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where groups of slots stood when they were written (docs/format.md §4): each one's sum is
- * continued with the offset at which it began and with how many buffers of its CPU there were. So a
- * group that stands elsewhere now says what was taken away before it or added: exactly, whatever
- * was lost before it was written, and without the end mark. A group whose words were changed has no
- * place that can be; it is damage, which is reported when the buffer is loaded.
+ * Where groups of slots stood when they were written (docs/reference/format.md §4): each one's sum
+ * is continued with the offset at which it began and with how many buffers of its CPU there were.
+ * So a group that stands elsewhere now says what was taken away before it or added: exactly,
+ * whatever was lost before it was written, and without the end mark. A group whose words were
+ * changed has no place that can be; it is damage, which is reported when the buffer is loaded.
  * Proof: test/host/reader/place_test.c.
  */
 #include <inttypes.h>

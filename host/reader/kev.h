@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The reader of captures (.kev): the one library that every host command uses. The format is in
- * docs/format.md; test/host proves it on fabricated, swapped and damaged files.
+ * docs/reference/format.md; test/host proves it on fabricated, swapped and damaged files.
  *
  * A reader is used by one thread. It gives events merged by 64-bit time across CPUs, each whole
  * (combine events joined), with memory bounded by one buffer per CPU and some 64 bytes per buffer
@@ -108,8 +108,8 @@ struct kev_cpu_info {
     uint64_t missing; /* sequence numbers that are not there */
 };
 
-/* Buffers that are not there (docs/format.md §6), though they were in the capture when it was
- * written, or without a DROPPED that accounts for them. */
+/* Buffers that are not there (docs/reference/format.md §6), though they were in the capture when it
+ * was written, or without a DROPPED that accounts for them. */
 struct kev_missing {
     unsigned cpu;
     uint32_t first,
@@ -215,7 +215,8 @@ const struct kev_damage *kev_damage(const struct kev *kev);
 const uint8_t *kev_page(const struct kev *kev, uint32_t *bytes);
 /* The value of an attribute, its key without TRACE_; NULL: there is none. */
 const char *kev_attr(const struct kev *kev, const char *key);
-/* Of a cut (docs/cut.md): the first reason why its original was not whole there; NULL: none. */
+/* Of a cut (docs/reference/cut.md): the first reason why its original was not whole there; NULL:
+ * none. */
 const char *kev_cut_doubt(const struct kev *kev);
 
 static inline uint32_t kev_word(const struct kev_event *event, unsigned i)

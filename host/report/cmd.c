@@ -2,7 +2,8 @@
 /*
  * kymo report: a capture as one page of HTML that any browser opens offline. The head and tail of
  * the page are part of the command (page.S); between them stand the blocks. Man page
- * docs/man/kymo-report.1, use docs/report.md, what the page holds docs/report-data.md.
+ * docs/man/kymo-report.1, use docs/guide/report.md, what the page holds
+ * docs/reference/report-data.md.
  */
 #include <getopt.h>
 #include <stdio.h>

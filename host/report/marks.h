@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The events of a page, by time: rows of its other streams refer to them (docs/report-data.md). 16
- * bytes an event, in a file if they are many. One thread. Proof: test/host/report/views.py.
+ * The events of a page, by time: rows of its other streams refer to them
+ * (docs/reference/report-data.md). 16 bytes an event, in a file if they are many. One thread.
+ * Proof: test/host/report/views.py.
  */
 #ifndef HOST_REPORT_MARKS_H
 #define HOST_REPORT_MARKS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Blocks of columns in a page (docs/report-data.md): bytes are collected, deflated (zlib) and
- * written as base64 between tags, so that no byte of a capture can end an element. One thread.
+ * Blocks of columns in a page (docs/reference/report-data.md): bytes are collected, deflated (zlib)
+ * and written as base64 between tags, so that no byte of a capture can end an element. One thread.
  * Proof: test/host/report/check.py, which reads the blocks with a second reader.
  */
 #ifndef HOST_REPORT_PACK_H
@@ -75,8 +75,9 @@ void pack_block(struct pack *pack, const char *name, uint64_t rows, struct bytes
 struct stream {
     const char *name;
     /* Of a page with marks: how the value of each column is guessed, of which a row has only what
-     * is different (docs/report-data.md): b, e: the thread of the event at which the row begins or
-     * ends; k: the last value of a row that began at an event of the same kind. NULL: it isn't. */
+     * is different (docs/reference/report-data.md): b, e: the thread of the event at which the row
+     * begins or ends; k: the last value of a row that began at an event of the same kind. NULL: it
+     * isn't. */
     const char *guess;
     bool lasts; /* a row has a length, too */
     struct bytes times, payload;

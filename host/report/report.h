@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo report: shared declarations. A page has the capture's events as columns, and what the
- * timeline (host/timeline/timeline.h) makes of them, in the blocks of docs/report-data.md; the
- * program that shows them is host/report/page/. Memory does not grow with the events: a block is
- * written when it is full, and the timeline is in files. Proof: test/host/report/check.py.
+ * timeline (host/timeline/timeline.h) makes of them, in the blocks of
+ * docs/reference/report-data.md; the program that shows them is host/report/page/. Memory does not
+ * grow with the events: a block is written when it is full, and the timeline is in files. Proof:
+ * test/host/report/check.py.
  */
 #ifndef HOST_REPORT_REPORT_H
 #define HOST_REPORT_REPORT_H

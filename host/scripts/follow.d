@@ -5,7 +5,7 @@
  * the program and of the kernel that its thread enters and leaves. U: in the program; K: in a
  * kernel call; -: in an interrupt, or on the way into a call. What the thread does for the probes
  * themselves is left out: each of the program's is an exception. Figure 2 of the DTrace paper
- * (docs/follow.md).
+ * (docs/guide/follow.md).
  *
  *   kymo dtrace -c PROGRAM -s follow.d FUNCTION
  *   kymo dtrace -p PROGRAM -s follow.d FUNCTION

@@ -3,7 +3,7 @@
 /*
  * Off-CPU time: for what each program's threads waited, and how long, in microseconds. The state
  * says for what: STATE_READY (could run, had no CPU), STATE_REPLY, STATE_NANOSLEEP, STATE_SEM … as
- * docs/events.md has them.
+ * docs/reference/events.md has them.
  *
  *   kymo dtrace -s offcpu.d [SECONDS]         default 1
  */

@@ -157,8 +157,8 @@ static void show_origin(FILE *to, const struct stat *stat)
     fputc('\n', to);
 }
 
-/* For a capture left behind by a reset: docs/flight.md. A reason longer than an entry continues in
- * PANIC_REASON_2. */
+/* For a capture left behind by a reset: docs/guide/flight.md. A reason longer than an entry
+ * continues in PANIC_REASON_2. */
 static void show_crash(FILE *to, const struct kev_info *info)
 {
     const char *boot = attribute(info, "RETAINED"), *kind = attribute(info, "PANIC");

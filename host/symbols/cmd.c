@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo symbols: which ELF files the addresses of a capture need, which of them are here, and what
- * lies at an address. kymo-symbols(1), docs/symbols.md.
+ * lies at an address. kymo-symbols(1), docs/reference/symbols.md.
  */
 #include <errno.h>
 #include <getopt.h>

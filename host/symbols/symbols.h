@@ -2,8 +2,8 @@
 /*
  * Names for addresses of a recorded system: program, function, offset, line of source. The ELF
  * files are found by the capture's build id; where a process has its text, MAPNAME events say,
- * which the caller passes on. Nothing that a capture says is believed. docs/symbols.md; proved by
- * test/host/symbols/check and test/board/events.py.
+ * which the caller passes on. Nothing that a capture says is believed. docs/reference/symbols.md;
+ * proved by test/host/symbols/check and test/board/events.py.
  */
 #ifndef HOST_SYMBOLS_SYMBOLS_H
 #define HOST_SYMBOLS_SYMBOLS_H

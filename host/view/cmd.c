@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo view: the page of `kymo report`, of a capture of any size or of one that is being recorded,
- * from a port of this machine. Man page docs/man/kymo-view.1, use docs/report.md. A large capture
- * is shown from its beginning while the rest of it is being read.
+ * from a port of this machine. Man page docs/man/kymo-view.1, use docs/guide/report.md. A large
+ * capture is shown from its beginning while the rest of it is being read.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  * block, and what the tables and levels of a page have (host/report/).
  *
  * An answer is blocks, each a line "NAME ROWS BYTES LENGTH", then LENGTH deflated bytes, BYTES
- * before (docs/report-data.md).
+ * before (docs/reference/report-data.md).
  */
 #include <errno.h>
 #include <inttypes.h>

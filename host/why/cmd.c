@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo why: for an interval of a thread the chain of causes: what it waited for, who held it or ran
- * instead, back to the interrupt or message that began it. kymo-why(1), docs/why.md.
+ * instead, back to the interrupt or message that began it. kymo-why(1), docs/guide/why.md.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -9,7 +9,7 @@
  *                              assertions need
  *
  * A condition has no side effect. A makefile chooses by -DKERNEL_ASSERT_OPS_H: scripts/assert.mk.
- * See docs/design.md. Tested by test/kernel/base/assert_test.c.
+ * See docs/inside/design.md; proved by test/kernel/base/assert_test.c.
  */
 #ifndef KERNEL_BASE_ASSERT_H
 #define KERNEL_BASE_ASSERT_H

@@ -73,9 +73,8 @@
 #ifndef CONFIG_D_CHUNK
 #define CONFIG_D_CHUNK 4096u
 #endif
-/* The most instructions that a D program may add to one probe firing (docs/machine.md; counted in
- * steps on machines whose instructions were not counted); 0: no limit. The start script can lower
- * it: dlimit. */
+/* The most instructions that a D program may add to a firing of one probe (docs/inside/machine.md:
+ * steps, where they were not counted); 0: no limit. The start script can lower it: dlimit. */
 #ifndef CONFIG_D_MAX_COST
 #define CONFIG_D_MAX_COST 0
 #endif
@@ -113,7 +112,7 @@
 #ifndef CONFIG_INTERRUPT_ATTACHMENTS
 #define CONFIG_INTERRUPT_ATTACHMENTS 16
 #endif
-/* Crash reports that can be in progress or wait to be printed: docs/security.md. */
+/* Crash reports that can be under way or wait to be printed: docs/reference/security.md. */
 #ifndef CONFIG_CRASH_REPORTS
 #define CONFIG_CRASH_REPORTS 4
 #endif

@@ -14,8 +14,8 @@
  *
  * A group exists as long as it has members, or something is charged to it.
  *
- * Kernel lock held. See docs/security.md. Tested by test/kernel/base/quota_test.c against a model;
- * in debug kernels kernel/observe/debug/check_quota.c counts what every process holds.
+ * Kernel lock held. docs/reference/security.md. Proved by test/kernel/base/quota_test.c against a
+ * model; in debug kernels kernel/observe/debug/check_quota.c counts what every process holds.
  */
 #ifndef KERNEL_BASE_QUOTA_H
 #define KERNEL_BASE_QUOTA_H

@@ -5,8 +5,8 @@
  *
  * The functions are in a table made when the kernel is linked (fbt_table.h). A probe costs nothing
  * until it is enabled. Enabling replaces the function's first instruction, or each of its returns,
- * by a branch to a slot, which calls D, executes the displaced instructions and continues after
- * them. docs/fbt.md has more.
+ * by a branch to a slot, which calls D, executes the displaced instructions and continues behind
+ * them. docs/inside/fbt.md has more.
  *
  * Enabling: kernel lock. Tested by test/board's suite fbt; the table's generator by test/host/fbt.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Slots of function probes, and the patching of code that other CPUs may execute: see fbt_slot.h,
- * docs/fbt.md. Kernel lock held. Tested by test/board's suites fbt and fbt-multi.
+ * docs/inside/fbt.md. Kernel lock held. Tested by test/board's suites fbt and fbt-multi.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/probe.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Slots of function probes: the code to which a patched location branches. docs/fbt.md describes a
- * slot's content. Kernel lock, except fbt_slot_of(): any context.
+ * Slots of function probes: the code to which a patched location branches. docs/inside/fbt.md
+ * describes a slot's content. Kernel lock, except fbt_slot_of(): any context.
  */
 #ifndef KERNEL_DTRACE_FBT_SLOT_H
 #define KERNEL_DTRACE_FBT_SLOT_H

@@ -3,8 +3,8 @@
  * Entry of a kernel call: dispatch by the table abi/kercalls.def. Called by the ports' entry code;
  * takes the kernel lock (except for NOLOCK calls) and releases it before it returns.
  *
- * A number without a call fails with ENOSYS. The common case (an immediate result, no pending work
- * on this CPU) is kept short: see docs/design.md for its budget, and test/bench.
+ * A number without a call is ENOSYS. The common case (an immediate result, no pending work on this
+ * CPU) is kept short: see docs/inside/design.md for its budget, and test/bench.
  */
 #include "abi/compiler.h"
 #include "kernel/arch/cpu.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * TraceEvent() in the common case: a program's own event of two words, or a text of fewer than
- * TRACE_USER_TEXT_WORDS words, which only the log wants; its own event of 3 to that many words, or
- * a static probe of the library or a driver, which the log or D wants. Without the kernel lock, and
- * without the general path's steps: docs/performance.md has the budget. Everything else is left to
- * the general path (kernel/observe/trace_calls.c), with nothing done. The two paths must therefore
- * record the same, and show the same to D.
+ * TRACE_USER_TEXT_WORDS words, which only the log wants; its own event of 3 to so many words, or a
+ * static probe of the library or a driver, which the log or D wants. Without the kernel lock, and
+ * without the general path's steps: docs/reference/performance.md has the budget. Everything else
+ * is left to that path (kernel/observe/trace_calls.c), with nothing done, so the two must agree in
+ * what they record, and in what D sees.
  *
  * Entered instead of kercall_held() or kercall_unlocked(), unless function probes are enabled
  * (kercall_use_direct()). Texts and words are read through the thread's user mapping caches, which

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Physical memory: buddies, in O(log n) a call. Kernel lock held, or boot. docs/design.md describes
- * it.
+ * Physical memory: buddies, in O(log n) a call. Kernel lock held, or boot. docs/inside/design.md
+ * describes it.
  *
  * A free block of order k is 2^k granules, aligned to its size. Each order has a set of its free
  * blocks (a bitmap with a summary of each level above it), which finds its lowest member in one

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's means of observation: the state dump of the event log, retained memory
- * (abi/retain.h, docs/flight.md), the system page, stacks, the panic.
+ * What is observed of the kernel: the state dump of the event log, retained memory (abi/retain.h,
+ * docs/guide/flight.md), the system page, stacks, the panic.
  */
 #ifndef KERNEL_OBSERVE_OBSERVE_H
 #define KERNEL_OBSERVE_OBSERVE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Retained memory (abi/retain.h, docs/flight.md): internal to this room. */
+/* Retained memory (abi/retain.h, docs/guide/flight.md): inside of this room. */
 #ifndef KERNEL_OBSERVE_RETAIN_H
 #define KERNEL_OBSERVE_RETAIN_H
 

@@ -4,7 +4,7 @@
  *
  * The page is never in memory as a whole: its parts are the struct, the build id and the tables,
  * which are constants except for the names of the interrupts, and a read walks those it covers.
- * Layout: abi/syspage.h, docs/syspage.md.
+ * Layout: abi/syspage.h, docs/reference/syspage.md.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"

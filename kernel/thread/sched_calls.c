@@ -4,8 +4,8 @@
  *
  * pid 0 is the caller's process, tid 0 its calling thread (of another process: thread 1). Without
  * ABILITY_PRIORITY a process may set only its own threads and its children's (EPERM); nobody may
- * set the kernel's. Priorities above 63 need the ability too. Documented in docs/kercalls.md; wrong
- * arguments: test/board.
+ * set the kernel's. Priorities above 63 need the ability too. Documented in
+ * docs/reference/kercalls.md; wrong arguments: test/board.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"

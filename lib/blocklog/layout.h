@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The block log on the medium (docs/blocklog.md): the first and last sector describe
+ * The block log on the medium (docs/reference/blocklog.md): the first and last sector describe
  * the disk; between them are frames of one size, each a header and one record's data. Record n is
  * in frame n % frames, so every header has a known location. Near both ends a sector holds a number
  * that no record has reached. Little-endian, like all CPUs that write it; sectors of 512 bytes.

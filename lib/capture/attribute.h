@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One attribute of a capture's beginning as text (docs/format.md §1), for the system that records
- * and for the host. Any context that may call vsnprintf(); about 100 bytes of stack.
+ * One attribute of a capture's beginning as text (docs/reference/format.md §1), for the system that
+ * records and for the host. Any context that may call vsnprintf(); about 100 bytes of stack.
  */
 #ifndef LIB_CAPTURE_ATTRIBUTE_H
 #define LIB_CAPTURE_ATTRIBUTE_H

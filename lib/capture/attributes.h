@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The attributes that every capture begins with, in QNX's order (docs/format.md §1): one list for
- * the tracelogger and for what the host writes (kymo extract --core). X-macro A(KEY, format, ...);
- * the values are of these names, where it is expanded:
+ * The attributes that every capture begins with, in QNX's order (docs/reference/format.md §1): one
+ * list for the tracelogger and for what the host writes (kymo extract --core). X-macro A(KEY,
+ * format, ...); the values are of these names, where it is expanded:
  *
  *   file        where the capture goes          now, boot   dates as ctime() has them
  *   page        struct kymo_syspage *           args        the command line

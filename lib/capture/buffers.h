@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event log's buffers in the process that reads them (docs/ring.md): the tracelogger or a user
- * of sys/tracelog.h, after one of the ALLOC commands. One thread. Return 0, or -1 and errno.
+ * The event log's buffers in the process that reads them (docs/inside/ring.md): the tracelogger or
+ * a user of sys/tracelog.h, after one of the ALLOC commands. One thread. Return 0, or -1 and errno.
  */
 #ifndef LIB_CAPTURE_BUFFERS_H
 #define LIB_CAPTURE_BUFFERS_H

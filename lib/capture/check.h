@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CHECK and BUFFER_END, which follow each group of slots of a capture (docs/format.md §4): a
- * checksum of the group, then an end mark; at the end of the capture the group with END. A group is
- * a buffer, or DROPPED slots outside of any buffer. Every writer of captures uses these functions:
+ * CHECK and BUFFER_END behind each group of slots of a capture (docs/reference/format.md §4): a sum
+ * over the group, then an end mark; at the end of the capture the group with END. A group is a
+ * buffer, or DROPPED slots outside of any buffer. Every writer of captures uses these functions:
  * the tracelogger, sys/tracelog.h, kymo extract. One thread; no allocation; any context.
  *
  * The sum continues over two more words, the group's position: its offset in the file, and the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A capture's header, written by the recording system (docs/format.md §1, §2): text attributes, the
- * system page, and CHECK and BUFFER_END for both. One thread; no memory except about 1 KB of stack.
+ * A capture's header, written by the recording system (docs/reference/format.md §1, §2): text
+ * attributes, the system page, and CHECK and BUFFER_END for both. One thread; no memory except
+ * about 1 KB of stack.
  */
 #ifndef LIB_CAPTURE_HEADER_H
 #define LIB_CAPTURE_HEADER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Helpers: D code in a program by which jstack() names the frames of the program's stack, see
- * docs/helpers.md.
+ * Helpers: a program brings D by which jstack() names the frames of its stack, see
+ * docs/guide/helpers.md.
  *
  *   KYMO_HELPER("apps/stackvm/stackvm.d");     at file level, once or more in a program
  *

@@ -4,9 +4,8 @@
  *
  *   KYMO_LOG(KYMO_LOG_INFO, "temperature %d of %s", t, name);
  *
- * The format stays in the program's ELF file, which the host has: the target records the format's
- * address and the arguments (abi/sys/log.h). `kymo print` and the other commands show the text, see
- * docs/log.md.
+ * The format stays in the program's ELF file, which the host has: the target records where it is,
+ * and the arguments (abi/sys/log.h). `kymo print` and the others show the text. docs/guide/log.md.
  *
  * Any thread, at any time; no lock, no ability, errno may change. One kernel call; at most 9
  * arguments, each evaluated once if the text is recorded, else not at all. Up to some 300 bytes of

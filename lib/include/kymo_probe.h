@@ -4,10 +4,10 @@
  *
  *   KYMO_PROBE(myapp, request__start, id, bytes);
  *
- * While it is off, a probe is one NOP and its arguments are not evaluated. It is on while the trace
- * records user events, or a D program uses them: then each pass makes an event, which `kymo print`
- * shows as "myapp:::request-start id=17 bytes=4096". At its start a program registers all its
- * probes at the kernel, see docs/userprobes.md.
+ * Off, a probe is one NOP: its arguments are not evaluated. It is on while the trace records user
+ * events, or D listens to them: then each pass is an event, which `kymo print` shows as
+ * "myapp:::request-start id=17 bytes=4096". Once one of a program's probes is linked, the program
+ * tells the kernel of all of them as it starts. docs/guide/userprobes.md.
  *
  * Any thread, at any time; no lock, no ability; errno stays. On: one kernel call, up to some 200
  * bytes of stack. At most six arguments: integers, enumerations and pointers, none larger than a

@@ -3,9 +3,9 @@
  * POSIX threads, a subset, implemented on the kernel's Thread* and Sync* calls. Functions return 0
  * or an errno value, as POSIX says, and leave errno alone; any thread may call them. Mutexes
  * inherit priority; an uncontended one never enters the kernel. A bad pointer to a mutex or
- * condition variable is EFAULT if the kernel sees it, else ends the process. docs/app.md shows an
- * example; tested by test/board/programs/t_thread.c and t_posix.c; test/kernel tests the kernel
- * calls.
+ * condition variable is EFAULT if the kernel sees it, else ends the process. docs/guide/app.md
+ * shows an example; proved by test/board/programs/t_thread.c and t_posix.c, the calls below by
+ * test/kernel.
  */
 #ifndef LIB_PTHREAD_H
 #define LIB_PTHREAD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A frame's bytes. Any context. docs/link.md, "Frames". */
+/* A frame's bytes. Any context. docs/reference/link.md, "Frames". */
 #include "lib/link/crc32c.h"
 #include "lib/link/frame.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first message of each end of the link (docs/link.md, "Hello"). A layout of the wire:
- * little-endian, like all machines that Kymo runs on.
+ * The first message of each end of the link (docs/reference/link.md, "Hello"). A layout of the
+ * wire: little-endian, as all machines are that Kymo runs on.
  */
 #ifndef LIB_LINK_HELLO_H
 #define LIB_LINK_HELLO_H

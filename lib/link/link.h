@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One end of the link's protocol: the same source on target and host (docs/link.md). Received bytes
- * go in through link_input(), bytes to send come out of link_output(), time is an argument; events
- * are reported by the calls of struct link_user, which the owner supplies.
+ * One end of the link's protocol: the same source on target and host (docs/reference/link.md).
+ * Received bytes go in through link_input(), bytes to send come out of link_output(), time is an
+ * argument; events are reported by the calls of struct link_user, which the owner supplies.
  *
  * One thread. No allocation: the owner supplies memory for frames. link_user's calls come from
  * within link_input() and link_output(), and may themselves call link_open(), link_send(),

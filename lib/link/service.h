@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Messages of the link's services except "dtrace", which has abi/sys/dtrace.h. Layouts of the wire,
- * little-endian; docs/link.md has the rules.
+ * little-endian; docs/reference/link.md has the rules.
  */
 #ifndef LIB_LINK_SERVICE_H
 #define LIB_LINK_SERVICE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The target's end of the link to a host (docs/link.md): the services console, capture, dtrace,
- * program and source over any byte stream. The library is independent of the kernel: the owner
- * supplies the functions that it needs, struct linkd_port (on Kymo apps/linkd/, in tests
+ * The target's end of the link to a host (docs/reference/link.md): the services console, capture,
+ * dtrace, program and source over any byte stream. The library knows no kernel: what it needs of a
+ * system is struct linkd_port, which the owner supplies (on Kymo apps/linkd/, in tests
  * test/lib/linkd/).
  *
  * One thread. No function blocks, unless one of the port does. The owner calls linkd_input() when

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A panic's attributes in the capture of the events before it: keys and values for its header
- * (docs/format.md §1). Linked by the tracelogger and by the host.
+ * A panic's attributes in the capture of the kernel's last moments: keys and values for its header
+ * (docs/reference/format.md §1). Linked by the tracelogger and by the host.
  */
 #ifndef LIB_PANIC_TEXT_H
 #define LIB_PANIC_TEXT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads a window of retained memory (abi/retain.h, docs/flight.md) as the pieces of a capture: for
- * the tracelogger at the next boot, and for kymo extract from an image of the memory. It gets the
- * bytes through a function and trusts none of them: a buffer counts if its seal is right, or, if it
- * had none yet, as far as its slots form a possible sequence. Buffers that are given up are
- * counted, and are in the pieces as DROPPED where the number of events is known.
+ * Reads a window of retained memory (abi/retain.h, docs/guide/flight.md) as the pieces of a
+ * capture: for the tracelogger at the next boot, and for kymo extract from an image of the memory.
+ * It gets the bytes through a function and trusts none of them: a buffer counts if its seal is
+ * right, or, if it had none yet, as far as its slots form a possible sequence. What is given up is
+ * counted, and is in the pieces as DROPPED where the number of events is known.
  *
  * No allocation, no output; one thread for each struct. Tested by test/trace/retain_test.c.
  */

@@ -2,9 +2,8 @@
 /*
  * Static probes of the system: of this library and of drivers. SYSTEM_PROBE() is KYMO_PROBE(), but
  * the kernel switches these apart from a program's own (KYMO_TRACE_SYSTEM_PROBES, the D probe
- * user:::system), so that a recording of a program's probes doesn't contain these. Each has an
- * argument or more. docs/userprobes.md has the list; loaded.h replaces this file where programs run
- * from flash.
+ * user:::system), so that who asks for his events gets no others. Each has an argument or more.
+ * docs/guide/userprobes.md has the list; loaded.h stands for this where programs run from flash.
  *
  * Any thread, any time; errno is unchanged. While on, a probe costs one kernel call and some 200
  * bytes of stack.

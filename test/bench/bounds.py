@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs/bounds.md: the longest stretch without a preemption point of each kernel call, each command
-of TraceEvent() and DtraceControl(), each operation of guest_latency.c.
+"""docs/reference/bounds.md: the longest stretch without a preemption point of each kernel call,
+each command of TraceEvent() and DtraceControl(), each operation of guest_latency.c.
 
 The page's figures are bounds: what `bench` counts must not exceed them. It must not be much less
 either, so that a bound that nobody needs any more doesn't stay. `bench --page` writes anew those
@@ -10,7 +10,7 @@ import os
 import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGE = os.path.join(ROOT, "docs/bounds.md")
+PAGE = os.path.join(ROOT, "docs/reference/bounds.md")
 LIMIT = 5000  # of each row; bench's latency_worst
 STEP = 50  # a bound is a multiple of this
 ROW = re.compile(r"^\| `([\w ]+)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| (.*) \|$", re.M)
@@ -113,7 +113,7 @@ def page_write(boards):
     for section, lines in tables(boards, page_bounds(text)).items():
         begin, end = f"<!-- {section} -->\n", f"<!-- end of {section} -->\n"
         if begin not in text or end not in text:
-            raise SystemExit(f"bounds: docs/bounds.md has no place for {section}")
+            raise SystemExit(f"bounds: docs/reference/bounds.md has no place for {section}")
         head = f"| | {' | '.join(COLUMNS)} | |\n|---|--:|--:|--:|---|\n"
         text = (text[:text.index(begin)] + begin + head + "\n".join(lines) + "\n"
                 + text[text.index(end):])
@@ -131,9 +131,9 @@ def page_check(boards):
         for column, n, most in zip(COLUMNS, counted(boards, name), said.pop(key, [None] * 3)):
             if not accepted(n, most):
                 wrong += 1
-                print(f"docs/bounds.md: {key[1]}, {column}: {most}; counted: {n}. "
+                print(f"docs/reference/bounds.md: {key[1]}, {column}: {most}; counted: {n}. "
                       "test/bench/bench --page mends the page")
     for key in said:
         wrong += 1
-        print(f"docs/bounds.md: {key[1]} is not measured")
+        print(f"docs/reference/bounds.md: {key[1]} is not measured")
     return wrong

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The worst case of each kernel call, for the table in docs/bounds.md: part of bench_latency, which
- * has the tables full and most of RAM in use.
+ * The worst case of each kernel call, for the table in docs/reference/bounds.md: part of
+ * bench_latency, which has the tables full and most of RAM in use.
  *
  * A row for each call of abi/kercalls.def, by construction: a call without a MEASURE() or SAME()
  * here is a compile error. MEASURE()'s function does the call in the case that is thought to

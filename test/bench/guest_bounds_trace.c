@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The worst case of each command of TraceEvent() and DtraceControl(), for the table in
- * docs/bounds.md: part of bench_latency. test/bench/bounds.py fails if a command of sys/trace.h or
- * sys/dtrace.h has no row here.
+ * docs/reference/bounds.md: part of bench_latency. test/bench/bounds.py fails if a command of
+ * sys/trace.h or sys/dtrace.h has no row here.
  *
  * The commands come in an order in which each finds something to do: on buffers that are there,
  * while the log runs with all classes on and limits set, with a D program that has a clause at

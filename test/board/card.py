@@ -3,7 +3,7 @@
 """The image of a board's card: the kernel on it boots, captures go to its trace partition and to
 nothing else there. card.py BOARD [TEST...]
 
-For boards with a program mkimage (docs/port.md). The last line is `N passed, N failed`.
+For boards with a program mkimage (docs/guide/port.md). The last line is `N passed, N failed`.
 """
 import os
 import re

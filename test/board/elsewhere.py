@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The boots that `make check` makes on one board and `make soak` on the others too, and why.
-suites.py applies it; docs/tests.md says the rule, scripts/check-where holds it against this file.
+suites.py applies it; docs/inside/tests.md says the rule, scripts/check-where holds it against this
+file.
 
 A boot is here if another one in `make check` executes the same code of the kernel: the board named
 has the same kind of memory, or the boot's subject is portable, and the port's part of it is in a

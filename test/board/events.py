@@ -31,7 +31,7 @@ FACTS = {
 def steps(path):
     """The lines behind each mark that the process which made it caused, without their heads, one
     blank for many. A call that lost the CPU to another thread is none of the process's doing: then
-    INT_CALL stands right before the THREADY of the thread that runs (docs/format.md)."""
+    INT_CALL stands right before the THREADY of the thread that runs (docs/reference/format.md)."""
     done = subprocess.run([KYMO, "print", "-n", path], capture_output=True, text=True, check=True,
                           errors="replace")
     found, lines, whose, on, thread = {}, None, None, {}, {}
@@ -311,7 +311,7 @@ def every_line_has_a_documented_shape(boot):
     used = set()
     bad = shapes.without_shape(done.stdout, used)
     if bad:
-        return f"none of docs/lines.md's: {bad}"
+        return f"none of docs/reference/lines.md's: {bad}"
     return f"only {len(used)} shapes" if len(used) < 13 else None
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The ready scripts that look into programs (docs/follow.md), as users run them, on a booted board.
-inside.py [--soak] BOARD [TEST...]
+"""The ready scripts that look into programs (docs/guide/follow.md), as users run them, on a booted
+board. inside.py [--soak] BOARD [TEST...]
 
 The program controller (test/board/programs/controller.c) makes known calls in each of its steps, so
 every figure of a script about it is known: also when other scripts run at the same time, after a

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The test programs that run on the boards, and the images they are booted from.
 
-# What of the board tests use is said in a header each: docs/port.md.
+# What of the board tests use is said in a header each: docs/guide/port.md.
 FLAGS_test_device := -DTEST_DEVICE_H='"test/board/programs/device_$(TEST_DEVICE).h"'
 $(foreach p,t_intr causes_calls t_port,$(eval FLAGS_test/board/programs/$(p).c := $(FLAGS_test_device)))
 

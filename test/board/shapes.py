@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether the lines of `kymo print -n` are those that docs/lines.md has: shapes.py PRINTED...
+"""Whether the lines of `kymo print -n` are those that docs/reference/lines.md has: shapes.py
+PRINTED...
 
 Each line behind the header must have one of the shapes of its section 10."""
 import os
@@ -14,11 +15,11 @@ PARTS = {"N": r"-?\d+", "H": r"0x[0-9a-f]+", "W": r"[^ ,:]+", "T": r".*",
 
 def shapes():
     """(as it is written, as a pattern)"""
-    with open(os.path.join(ROOT, "docs/lines.md"), encoding="utf-8") as f:
+    with open(os.path.join(ROOT, "docs/reference/lines.md"), encoding="utf-8") as f:
         section = f.read()
     lines = section.split("```\n")[1].splitlines()
     if len(lines) < 15:
-        raise ValueError("docs/lines.md has no shapes of lines")
+        raise ValueError("docs/reference/lines.md has no shapes of lines")
     found = []
     for line in lines:
         parts = re.split(r"(\b(?:ARGS|[NHWT])\b|\[|\]| +)", line)
@@ -47,7 +48,7 @@ def main(paths):
         with open(path, errors="replace", encoding="utf-8") as f:
             bad = without_shape(f.read())
         if bad:
-            print(f"FAIL {path}: no shape of docs/lines.md: {bad}")
+            print(f"FAIL {path}: no shape of docs/reference/lines.md: {bad}")
             failed += 1
     print(f"{len(paths) - failed} passed, {failed} failed")
     return 1 if failed or not paths else 0

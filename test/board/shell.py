@@ -194,10 +194,10 @@ def all_of_it_while_the_demo_runs(board):
 
 
 def the_disk_driver_from_the_page(board):
-    """docs/tracelogger.md's lines for a disk, typed as they stand there."""
-    with open(os.path.join(guest.ROOT, "docs/tracelogger.md")) as f:
+    """docs/guide/tracelogger.md's lines for a disk, typed as they stand there."""
+    with open(os.path.join(guest.ROOT, "docs/guide/tracelogger.md")) as f:
         block = re.search(r"```\n(diskd &\n.*?)```", f.read(), re.S)
-    expect(block, "docs/tracelogger.md doesn't show how to start diskd")
+    expect(block, "docs/guide/tracelogger.md doesn't show how to start diskd")
     folder = os.path.join(guest.ROOT, "build/check/shell", board)
     os.makedirs(folder, exist_ok=True)
     disk = os.path.join(folder, "disk.img")

@@ -175,7 +175,7 @@ class Truth:
             self.dumped = self.dumped or (call == TRACE_EVENT and inside is None)
 
     def interrupt(self, e):
-        # An address of one word is even: docs/format.md.
+        # An address of one word is even: docs/reference/format.md.
         self.expect(e.number != 513 or e.words[1] & 1, e, "INT_ENTR is not QNX's")
         serving, line = self.interrupts.setdefault(e.cpu, []), e.words[0]
         if e.number & 511 == 1:

@@ -7,8 +7,8 @@ causes.py [--jobs N] BOARD [STEP...]
 Boots the image `causes`, whose program does, over and over, what makes each probe fire, and tells
 in what order and with which pids, addresses and times. D prints both; what each probe must have
 said is in cause_rows.py. Every kernel call is made as such: its entry must have the words and its
-return the result. Fails for a probe of the board that has no row. docs/providers.md has the types.
-The last line is `N passed, N failed`.
+return the result. Fails for a probe of the board that has no row. docs/reference/providers.md has
+the types. The last line is `N passed, N failed`.
 """
 import argparse
 import collections
@@ -78,11 +78,11 @@ def of_cell(text):
 
 
 def page():
-    """Types and names of arguments, by probe, as docs/providers.md and derived.md have them."""
-    found, provider, last, cell = {}, None, None, {}
+    """Types and names of arguments, by probe, as docs/reference/providers.md and derived.md have
+    them.""" found, provider, last, cell = {}, None, None, {}
     lines = []
     for name in ("providers", "derived"):
-        with open(os.path.join(ROOT, f"docs/{name}.md"), encoding="utf-8") as f:
+        with open(os.path.join(ROOT, f"docs/reference/{name}.md"), encoding="utf-8") as f:
             lines += f.readlines()
     for line in lines:
         heading = re.match(r"## (\w+)$", line)
@@ -380,7 +380,7 @@ def lists_job(spec, rows, called, cpus):
         elif probe in caused and probe in never:
             bad = "it can be caused"
         elif types != types_of(probe):
-            bad = f"has {types}, docs/providers.md {TYPES[probe]}"
+            bad = f"has {types}, docs/reference/providers.md {TYPES[probe]}"
         results.append(("list: " + ":".join(probe), bad))
     return results
 

@@ -8,8 +8,8 @@ Boots the image `scripts`, that is `work`, the demo workload over and over, with
 nothing cures (test/board/programs/uncured.c), and runs over its link, several at once:
 every script for a second (status 0, nothing on stderr, its headings and figures on stdout), every
 program of provider_rows.py, whose probes must fire with the arguments that the workload gives them,
-the list of probes, which must be the one of docs/providers.md, and every function probe at once:
-whatever is entered returns. --samples writes what the
+the list of probes, which must be the one of docs/reference/providers.md, and every function probe
+at once: whatever is entered returns. --samples writes what the
 scripts print into host/scripts/NAME.txt. The last line is `N passed, N failed`.
 """
 import argparse
@@ -213,11 +213,11 @@ def row(board, name):
 
 
 def page():
-    """The probes of docs/providers.md and derived.md, profile's left out."""
+    """The probes of docs/reference/providers.md and derived.md, profile's left out."""
     found, provider = set(), None
     lines = []
     for name in ("providers", "derived"):
-        with open(f"docs/{name}.md", encoding="utf-8") as f:
+        with open(f"docs/reference/{name}.md", encoding="utf-8") as f:
             lines += f.readlines()
     for line in lines:
         heading = re.match(r"## (\w+)$", line)
@@ -463,7 +463,7 @@ def main():
     work = [(script, path) for path in scripts if (script, path) not in alone]
     if not options.samples:
         work += [(row, name) for name in provider_rows.ROWS]
-        work += [(listing, "docs/providers.md"), (types, "types of fbt"),
+        work += [(listing, "docs/reference/providers.md"), (types, "types of fbt"),
                  (names, "names that people type"), (consumer, "the consumer's pid"),
                  (symbols, "names of a program that has ended"),
                  (shown, "what the scripts show"),

@@ -2,9 +2,9 @@
 /*
  * TraceEvent() as a table: every command word of abi/sys/trace.h, with right arguments, for
  * each who and when: without the ability, without buffers, the buffers' owner, somebody else, the
- * owner gone; tracing stopped and running. That the table is whole, docs/traceevent.md's and the
- * meddler's too, is read out of the header. What the kernel itself answers (it copies, or needs no
- * lock) has a row that says so; wrong arguments are control_test.c's, filter_test.c's,
+ * owner gone; tracing stopped and running. That the table is whole, docs/reference/traceevent.md's
+ * and the meddler's too, is read out of the header. What the kernel itself answers (it copies, or
+ * needs no lock) has a row that says so; wrong arguments are control_test.c's, filter_test.c's,
  * threads_test.c's.
  */
 #include "test/trace/look.h"
@@ -220,7 +220,7 @@ static bool in_docs(const char *name)
     char want[80];
 
     snprintf(want, sizeof(want), "`%s`", name);
-    return in_file("docs/traceevent.md", "| ", want);
+    return in_file("docs/reference/traceevent.md", "| ", want);
 }
 
 /* The program that calls all of them at random. */
@@ -266,7 +266,7 @@ static void every_command_has_a_row(void **unused)
                 fail_msg("%s has no row here", name);
             }
             if (!in_docs(name)) {
-                fail_msg("%s has no row in docs/traceevent.md", name);
+                fail_msg("%s has no row in docs/reference/traceevent.md", name);
             }
             if (!is_meddled_with(name)) {
                 fail_msg("%s has no row in test/board/programs/meddler_all.c", name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What unit tests of the event log share: commands as the owner, buffers' states from their
- * descriptors, and a reader of a buffer's slots of its own, written from docs/format.md: every
- * slot is looked at, whatever the counts say.
+ * descriptors, and a reader of a buffer's slots of its own, written from docs/reference/format.md:
+ * every slot is looked at, whatever the counts say.
  */
 #ifndef TEST_TRACE_LOOK_H
 #define TEST_TRACE_LOOK_H

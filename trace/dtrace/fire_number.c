@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Firing a probe by its number: for systems whose providers don't look their probes up themselves
- * (docs/elsewhere.md). Boards don't use it. Probe context. Tested by test/trace/dtrace/fire.
+ * (docs/guide/elsewhere.md). Boards do without it. Probe context. Tested by test/trace/dtrace/fire.
  */
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"

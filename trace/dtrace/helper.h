@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Helpers: objects by which a program names the frames of its own stack, in an action jstack() or
- * ustack() (docs/helpers.md). A helper's value is the name of one frame, whose PC is arg0 and whose
- * stack pointer is arg1; arg2 and arg3 are the distances of the program's text and data from their
- * linked addresses. The action has its helpers as a range, from `object` to `weight`: each program
- * supplies its own, and the first that returns a name counts.
+ * ustack() (docs/guide/helpers.md). A helper's value is the name of one frame, whose PC is arg0 and
+ * whose stack pointer is arg1; arg2 and arg3 are how far the program's text and data lie behind
+ * where they were linked. The action has them as a range, from `object` to `weight`: each program
+ * brings its own, and the first that gives a name counts.
  *
  * They belong to the programs and not to the user, so they are more restricted than other objects:
  * they store only clause-local variables and read only the process's own memory, and their steps,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D in the event log: a consumer created with DTRACE_CREATE_LOG writes its records there instead of
- * to buffers for the link. The events are of class TRACE_CLASS_D; these are their numbers and
- * words. Bytes follow the words, padded with zeros to whole slots. Written by trace/dtrace/log.c,
- * control_log.c, read by host/dtrace/replay/read.c; docs/d-log.md, "Into a capture". The first word
- * is the consumer's handle.
+ * D in the event log: a consumer made with DTRACE_CREATE_LOG leaves its records there instead of in
+ * buffers for the link. The events are of class TRACE_CLASS_D; these are their numbers and words.
+ * Bytes follow the words, padded with zeros to whole slots. Written by trace/dtrace/log.c,
+ * control_log.c, read by host/dtrace/replay/read.c; docs/guide/d-log.md, "Into a capture". The
+ * first word is the consumer's handle.
  */
 #ifndef TRACE_DTRACE_LOG_EVENT_H
 #define TRACE_DTRACE_LOG_EVENT_H

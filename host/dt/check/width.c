@@ -2,7 +2,7 @@
 /*
  * Arithmetic is 64 bits wide between loads and stores, whatever the operands' types: a register may
  * hold more than the type of its expression does. Where the value is stored, cast or passed it is
- * narrowed. docs/d.md has the rules. Proof: test/dtrace/c_values.py.
+ * narrowed. docs/guide/d.md has the rules. Proof: test/dtrace/c_values.py.
  */
 #include "host/dt/check/check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clauses of a program's helper (docs/helpers.md) become one object, whose value is a frame's
- * name. Internal to host/dt.
+ * The clauses of a program's helper (docs/guide/helpers.md) become one object, whose value is a
+ * frame's name. Internal to host/dt.
  */
 #ifndef HOST_DT_CLAUSE_HELPER_H
 #define HOST_DT_CLAUSE_HELPER_H

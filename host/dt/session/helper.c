@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Helpers of programs (docs/helpers.md), compiled when a script of the user has a jstack() that may
- * run them. Each has a session of its own, which is not the user's: its types, names and options
- * stay there, and of it only the object comes here, with other numbers for its variables.
+ * Helpers of programs (docs/guide/helpers.md), compiled when a script of the user has a jstack()
+ * that may run them. Each has a session of its own, which is not the user's: its types, names and
+ * options stay there, and of it only the object comes here, with other numbers for its variables.
  */
 #include "host/dt/clause/clause.h"
 #include "host/dt/clause/helper.h"

@@ -43,7 +43,7 @@ static const char built_in[] =
     "inline int DTRACEFLT_UPRIV = 7;\n"
     "inline int DTRACEFLT_TUPOFLOW = 8;\n"
     "inline int DTRACEFLT_BADSTACK = 9;\n"
-    /* Processes and threads: see docs/d.md. */
+    /* Processes and threads: see docs/guide/d.md. */
     "typedef struct psinfo {\n"
     "    pid_t pr_pid, pr_ppid;\n"
     "    uid_t pr_uid;\n"

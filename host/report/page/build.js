@@ -45,8 +45,8 @@ function buildEvents(blocks, total) {
     return events;
 }
 
-/* What a stream of docs/report-data.md has: the planes of its columns, how their values are guessed,
- * and whether a row has a length. */
+/* What a stream of docs/reference/report-data.md has: the planes of its columns, how their values
+ * are guessed, and whether a row has a length. */
 const STREAMS = {
     states: {planes: [3, 1, 1, 1], guess: "bkkk"}, causes: {planes: [3, 3, 2, 2], guess: null},
     spans: {planes: [3, 2, 1, 1], guess: "bkkk", lasts: true}, arrows: {planes: [3, 3, 1, 1], guess: "bekk", lasts: true},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The worker, first part: blocks of a page (docs/report-data.md) to typed arrays.
+ * The worker, first part: blocks of a page (docs/reference/report-data.md) to typed arrays.
  */
 "use strict";
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What all boards with Cortex-M4s say alike: their board.mk include this first, then say the rest
-# (docs/port.md). KYMO_TREE: where the tree is, if not here (scripts/app.mk).
+# (docs/guide/port.md). KYMO_TREE: where the tree is, if not here (scripts/app.mk).
 
 comma := ,
 CROSS := arm-none-eabi-

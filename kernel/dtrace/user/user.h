@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider pid: probes of programs. The host gives locations in a process's text
- * (abi/sys/dtrace.h, KYMO_D_USER); each enabled one is replaced by a trap. docs/userprobes.md
- * describes the whole.
+ * The provider pid: probes of programs. The host names places in a process's text
+ * (abi/sys/dtrace.h, KYMO_D_USER); a trap takes the place of each that is enabled. The whole is
+ * described in docs/guide/userprobes.md.
  *
  * A site is an address of a process at which a trap may be. A probe has one place, or several (a
  * function's returns); a site has a place for each probe that is at it. A group has all objects

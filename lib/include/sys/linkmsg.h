@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Messages from a program to linkd, the process that owns the link to the host, registered as
- * "link". A capture goes to the host that has opened the service "capture" (docs/link.md): BEGIN,
- * any number of DATA, END. One at a time; it belongs to the process that began it, and ends with
- * that process.
+ * "link". A capture goes to the host that has opened the service "capture"
+ * (docs/reference/link.md): BEGIN, any number of DATA, END. One at a time; it belongs to the
+ * process that began it, and ends with that process.
  *
  *   ASK    status: 1 if a host that takes a capture is connected, else 0. EBUSY: a capture runs
  *   WAIT   likewise, but waits until there is one; one program at a time. Begins nothing

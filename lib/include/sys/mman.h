@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory objects by their POSIX names: docs/app.md lists the differences. An object has one size,
- * is always mapped as a whole, and at most once at a time in each process. Any thread. Return -1
- * (mmap: MAP_FAILED) and errno on failure; EBADF: not a descriptor of shm_open(). Implemented by
- * kernel/mem/object.c; tested by test/board/programs/t_object.c.
+ * Memory objects by their POSIX names: docs/guide/app.md lists the differences. An object has one
+ * size, is always mapped as a whole, and at most once at a time in each process. Any thread. Return
+ * -1 (mmap: MAP_FAILED) and errno on failure; EBADF: not a descriptor of shm_open(). Over
+ * kernel/mem/object.c; proved by test/board/programs/t_object.c.
  */
 #ifndef LIB_SYS_MMAN_H
 #define LIB_SYS_MMAN_H

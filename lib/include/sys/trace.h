@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * <sys/trace.h>, as in QNX: TraceEvent() with its commands, classes and events, and helpers that
- * write a program's own events into the trace. docs/app.md shows how to trace a program,
- * docs/qnx.md lists the differences from QNX.
+ * write a program's own events into the trace. docs/guide/app.md shows how to trace a program,
+ * docs/reference/qnx.md lists the differences from QNX.
  *
  * The helpers need no ability and cost one kernel call, or a load and a branch while no user event
  * is wanted (nothing is traced, or class USER is off). Then, or if the event is filtered out, it is

@@ -18,7 +18,7 @@
  *     tracelog_release();
  *
  * Works as the tracelogger does, with the same buffers, hook, order, exactness of losses and bytes
- * (docs/format.md): `kymo print` and all other readers read a file of the bytes that the writer
+ * (docs/reference/format.md): `kymo print` and all other readers read a file of what the writer
  * received. There is one recording at a time in the system, a tracelogger's or one of these.
  *
  * All functions return 0 or an error number and do not set errno. They are called by one thread at

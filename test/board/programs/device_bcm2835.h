@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The devices of a Raspberry Pi that tests use: the system timer's comparison 1, and the PL011.
- * Chosen by TEST_DEVICE of board.mk: docs/port.md. */
+ * Chosen by TEST_DEVICE of board.mk: docs/guide/port.md. */
 #ifndef TEST_BOOT_PROGRAMS_DEVICE_H
 #define TEST_BOOT_PROGRAMS_DEVICE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The device of a Zynq UltraScale+ that tests use: UART 1, a Cadence UART, when it is no link.
- * Chosen by TEST_DEVICE of board.mk: docs/port.md. */
+ * Chosen by TEST_DEVICE of board.mk: docs/guide/port.md. */
 #ifndef TEST_BOOT_PROGRAMS_DEVICE_H
 #define TEST_BOOT_PROGRAMS_DEVICE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The devices of MPS2 boards that tests use: TIMER1, which the kernel leaves alone. Chosen by
- * TEST_DEVICE of board.mk: docs/port.md. */
+ * TEST_DEVICE of board.mk: docs/guide/port.md. */
 #ifndef TEST_BOOT_PROGRAMS_DEVICE_H
 #define TEST_BOOT_PROGRAMS_DEVICE_H
 

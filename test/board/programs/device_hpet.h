@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The device of a PC that tests use: the HPET's first timer, which the kernel leaves alone. Chosen
- * by TEST_DEVICE of board.mk: docs/port.md. */
+ * by TEST_DEVICE of board.mk: docs/guide/port.md. */
 #ifndef TEST_BOOT_PROGRAMS_DEVICE_H
 #define TEST_BOOT_PROGRAMS_DEVICE_H
 

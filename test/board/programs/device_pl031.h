@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The devices of QEMU's virt machine that tests use: the clock (PL031) and the GPIO (PL061). Chosen
- * by TEST_DEVICE of board.mk: docs/port.md. */
+ * by TEST_DEVICE of board.mk: docs/guide/port.md. */
 #ifndef TEST_BOOT_PROGRAMS_DEVICE_H
 #define TEST_BOOT_PROGRAMS_DEVICE_H
 

@@ -4,8 +4,8 @@
  * many are counted, a driver's is kept, and others print meanwhile. `t_crashes fault` crashes,
  * `t_crashes noise N` prints N lines, each of several steps of ConsoleWrite(), `t_crashes server N`
  * by the console server.
- * test/board/crash.py looks at the console's lines. All but `t_crashes beside` is for one CPU,
- * where nobody prints while this program runs. Documented in docs/security.md.
+ * test/board/crash.py looks at the console's lines. All but `t_crashes beside` is for one CPU, where
+ * nobody prints while this program runs. Documented in docs/reference/security.md.
  */
 #include "test/board/programs/check.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D by abilities (docs/security.md): `t_down own` has dtrace_user, `change` dtrace_destructive
- * beside, `kernel` and `places` only dtrace_kernel, `limited` too, `none` neither of those that D
- * needs; `stranger` makes the same calls without end. Its D programs are test/board/down.
+ * D by abilities (docs/reference/security.md): `t_down own` has dtrace_user, `change`
+ * dtrace_destructive beside, `kernel` and `places` only dtrace_kernel, `limited` too, `none`
+ * neither of those that D needs; `stranger` makes the same calls without end. Its D programs are
+ * test/board/down.
  */
 #include "test/board/programs/dcalls.h"
 

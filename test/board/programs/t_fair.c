@@ -2,7 +2,7 @@
 /*
  * What a process without abilities can't take from others, whatever it does: the kernel's notices
  * (while it fills the pool of pulses), and the CPU from a thread of higher priority. `t_fair attack
- * KIND` is that process. Documented in docs/security.md.
+ * KIND` is that process. Documented in docs/reference/security.md.
  */
 #include "test/board/programs/check.h"
 

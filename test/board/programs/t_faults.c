@@ -242,7 +242,7 @@ static void t_in_error(void)
 /* ---- many mappings ----------------------------------------------------------------- */
 
 #define MAPPED 100
-#define LOOKED_AT 24 /* lowest and highest mappings: docs/machine.md */
+#define LOOKED_AT 24 /* lowest and highest mappings: docs/inside/machine.md */
 #define A64_KERNEL 0xffffff8000000000u
 #define X86_KERNEL 0xffffffff80000000u
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a port of a QNX program meets first: names, constants and structures of the kernel's calls
- * that docs/qnx.md promises. Needs the ability clock, and device for the driver's calls.
+ * that docs/reference/qnx.md promises. Needs the ability clock, and device for the driver's calls.
  */
 #include "test/board/programs/check.h"
 

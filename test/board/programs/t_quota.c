@@ -3,7 +3,7 @@
  * Quotas: what processes can take of each resource, and what is left for others. `t_quota take
  * KIND` is a hostile process without ABILITY_RESERVE, which takes all that it gets; `t_quota
  * victim` an ordinary one, which needs one piece of each; `t_quota bomb` one whose descendants
- * spawn as many as they can. Documented in docs/security.md.
+ * spawn as many as they can. Documented in docs/reference/security.md.
  */
 #include "test/board/programs/check.h"
 

@@ -16,7 +16,8 @@ from linux import Names, standard
 FUNCTIONS = {"FUNC_ENTER": "lttng_ust_cyg_profile:func_entry",
              "FUNC_EXIT": "lttng_ust_cyg_profile:func_exit"}
 # What Trace Compass looks for: the names of its classes LttngEventLayout, Lttng26EventLayout,
-# LttngUst20EventLayout and LttngUstCallStackProvider (docs/export.md), each with its type.
+# LttngUst20EventLayout and LttngUstCallStackProvider (docs/reference/export.md), each with its
+# type.
 TEXT, NUMBER = "String", "Integer"
 COMPASS = {
     "sched_switch": {"prev_comm": TEXT, "prev_tid": NUMBER, "prev_prio": NUMBER,

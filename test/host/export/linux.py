@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Names and numbers that exports for Linux's tools give to threads (docs/export.md), from the lines
-of --jsonl; a second opinion on host/export/linux.c."""
+"""Names and numbers that exports for Linux's tools give to threads (docs/reference/export.md), from
+the lines of --jsonl; a second opinion on host/export/linux.c."""
 from common import printable, same, want
 
 HOW_MANY = {"sched_switch": 7, "sched_wakeup": 4, "sched_process_exit": 3, "irq_handler_entry": 2,

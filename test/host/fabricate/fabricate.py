@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Random captures of any number of CPUs, and what D must make of them: a model of its own, which
-knows the events by their numbers in docs/events.md and nothing of host/after."""
+knows the events by their numbers in docs/reference/events.md and nothing of host/after."""
 import os
 import re
 import struct

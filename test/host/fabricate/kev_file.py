@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A fabricated capture's bytes, for tests that damage captures: where its groups of slots are, by
-docs/format.md alone."""
+docs/reference/format.md alone."""
 import struct
 
 BUFFER, DROPPED, BUFFER_END = 0x402, 0x408, 0x404

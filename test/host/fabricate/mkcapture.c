@@ -94,7 +94,8 @@ static size_t page_make(const struct mk *mk, const struct mk_options *options, u
     return at;
 }
 
-/* CHECK and BUFFER_END (docs/format.md §4) of the group that begins at byte `at` of the file. */
+/* CHECK and BUFFER_END (docs/reference/format.md §4) of the group that begins at byte `at` of the
+ * file. */
 static void trailer_put(struct mk *mk, unsigned cpu, size_t at, uint32_t time, uint64_t sum)
 {
     sum = (sum * SUM_FACTOR + (uint32_t)(at / 16)) * SUM_FACTOR + mk->cpu[cpu].buffers;
@@ -223,7 +224,7 @@ static void time_add(struct mk *mk, unsigned cpu)
 }
 
 /* BUFFER, TIME and the DROPPED slots behind them never straddle a rollover, as Kymo writes them
- * (docs/ring.md, "Time"): another TIME between them would hide the DROPPED slots. */
+ * (docs/inside/ring.md, "Time"): another TIME between them would hide the DROPPED slots. */
 static void buffer_open(struct mk *mk, unsigned cpu)
 {
     struct mk_cpu *c = &mk->cpu[cpu];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fabricates captures for the tests of host/: in memory, byte for byte as docs/format.md says, so
- * that the reader is proved against the document and not against the kernel. One thread.
+ * Fabricates captures for the tests of host/: in memory, byte for byte as docs/reference/format.md
+ * says, so that the reader is proved against the document and not against the kernel. One thread.
  */
 #ifndef TEST_HOST_FABRICATE_MKCAPTURE_H
 #define TEST_HOST_FABRICATE_MKCAPTURE_H

@@ -3,8 +3,8 @@
 """Selections of kymo print against a second opinion: selections.py KYMO MKCAPTURE FOLDER [ROUNDS]
 
 Random captures, random selections. What `kymo print --json` prints of all of a capture is filtered
-here, event by event, from the rules of docs/man/kymo-print.1 and docs/ring.md; `--json` with the
-selection must print the same lines, `--csv` and the plain lines must agree with them.
+here, event by event, from the rules of docs/man/kymo-print.1 and docs/inside/ring.md; `--json` with
+the selection must print the same lines, `--csv` and the plain lines must agree with them.
 SEED=n repeats."""
 import csv
 import fnmatch

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Captures of format 1.02 (docs/format.md §4, §6): whatever bit is changed, whichever two slots
- * change places, whichever buffer is missing, doubled, elsewhere or another capture's, wherever the
- * file ends: the reader notices. KYMO_SEED repeats the random ones.
+ * Captures of format 1.02 (docs/reference/format.md §4, §6): whatever bit is changed, whichever two
+ * slots change places, whichever buffer is missing, doubled, elsewhere or another capture's,
+ * wherever the file ends: the reader notices. KYMO_SEED repeats the random ones.
  * EVERY=n: as test/host/support.h says.
  */
 #include <stdlib.h>

@@ -24,8 +24,8 @@ import colours  # noqa: E402
 import fabricate  # noqa: E402
 from check import kymo, ok, signed, varint  # noqa: E402
 
-# The planes of each stream's columns (docs/report-data.md), how they are guessed, and whether a row
-# has a length.
+# The planes of each stream's columns (docs/reference/report-data.md), how they are guessed, and
+# whether a row has a length.
 STREAMS = {"known": ([], "", True), "ran": ([3, 1], "bk", True), "moves": ([3, 1, 1], "bkk", False),
            "waited": ([3, 1], "bk", True), "woken": ([3, 2, 1], "ekk", True),
            "messages": ([3, 4, 1, 3], "bkkk", True), "served": ([3, 3], "bk", True),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/mem/phys.c against a model, for several sizes of RAM: what it returns is free, aligned and
- * inside; it refuses only if by the rule of docs/design.md nothing fits; all of it comes back; and
- * no call takes more than STEPS_MOST steps, also with 1 GB in pieces. A step is a basic block:
- * phys.c is compiled with a call at each (unit.mk). RAM is address space that is hardly touched.
+ * inside; it refuses only if by the rule of docs/inside/design.md nothing fits; all of it comes
+ * back; and no call takes more than STEPS_MOST steps, also with 1 GB in pieces. A step is a basic
+ * block: phys.c is compiled with a call at each (unit.mk). RAM is address space that is hardly
+ * touched.
  */
 #include <setjmp.h>
 #include <stdarg.h>

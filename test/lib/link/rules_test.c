@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the link does besides carrying messages: docs/link.md, rule by rule. */
+/* What the link does besides carrying messages: docs/reference/link.md, rule by rule. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -418,7 +418,7 @@ void test_hostile_frames(void **state)
     pair_free(pair);
 }
 
-/* What docs/link.md says of a line of 115200 baud: 240 bytes a frame, above 90 % are
+/* What docs/reference/link.md says of a line of 115200 baud: 240 bytes a frame, above 90 % are
  * the message's. */
 void test_overhead(void **state)
 {

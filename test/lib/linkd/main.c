@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lib/linkd/, each service over a clean line and over one that tears frames, with clients and hosts
- * that leave at any time: world.h. Its promises are in lib/linkd/linkd.h and docs/link.md.
+ * that leave at any time: world.h. Its promises are in lib/linkd/linkd.h and
+ * docs/reference/link.md.
  */
 #include "test/lib/linkd/tests.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An embedder in C++17 (docs/elsewhere.md): includes every header that the page promises, in one
- * extern "C" as the page says, and logs an event at a site of its own. headers.h is generated:
+ * An embedder in C++17 (docs/guide/elsewhere.md): includes every header that the page promises, in
+ * one extern "C" as the page says, and logs an event at a site of its own. headers.h is generated:
  * test/trace/alone/alone.mk.
  */
 extern "C" {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The worker's part of the views: the stretches of kymo stat's account (host/report/usage.c,
- * docs/report-data.md), and their sums over any interval. A figure over a whole capture is that of
- * `kymo stat`. All scans are linear; what a view shows is bounded. Proof: test/host/report/views.py.
+ * docs/reference/report-data.md), and their sums over any interval. A figure over a whole capture
+ * is that of `kymo stat`. All scans are linear; what a view shows is bounded. Proof:
+ * test/host/report/views.py.
  */
 
 const ACCOUNT_STREAMS = {

@@ -2,7 +2,7 @@
 /*
  * The charts of the views, each a canvas in a figure: shares over time, points over time, and
  * distributions. A chart takes the keyboard's focus: left and right move its cursor, which is read
- * out, Enter goes there. Why no library draws them: docs/design.md, "The page of a report".
+ * out, Enter goes there. Why no library draws them: docs/inside/design.md, "The page of a report".
  */
 
 /* Okabe and Ito's, ordered so that neighbours differ in lightness, too (test/host/report/colours.py). */

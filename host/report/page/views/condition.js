@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The worker's part of conditions: what the event log shows, searches find and statistics count.
- * A condition is words that all hold, each perhaps with ! before it (docs/report.md):
+ * A condition is words that all hold, each perhaps with ! before it (docs/guide/report.md):
  *
  *   class=COMM  event=THRUN*  process=init  thread=4/1  cpu=0,1  FIELD=VALUE  FIELD>=10  text
  *

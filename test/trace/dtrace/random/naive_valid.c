@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The naive interpreter: which objects may be loaded, a rule at a time, as docs/dif.md has them.
- * See naive.h.
+ * The naive interpreter: which objects may be loaded, a rule at a time, as docs/reference/dif.md
+ * has them. See naive.h.
  */
 #include "test/trace/dtrace/random/naive.h"
 
