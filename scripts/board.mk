@@ -3,9 +3,8 @@
 # Everything of one board: called by the Makefile with BOARD=<board>. Goals: images (default),
 # kernel-objs, programs, or any file below build/<board>/.
 #
-# boards/<board>/board.mk has what is the board's alone (docs/guide/port.md); lib/lib.mk what a
-# program links; apps/apps.mk and test/*/programs.mk, test/*/*/programs.mk the programs and the
-# images they go into.
+# boards/<board>/board.mk has what is the board's alone (docs/guide/port.md); lib/lib.mk what programs
+# link; apps/apps.mk, test/*/programs.mk and test/*/*/programs.mk the programs and their images.
 
 ifndef BOARD
 $(error BOARD is not set)
