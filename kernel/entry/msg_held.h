@@ -52,7 +52,7 @@ HELD struct thread *reply_held(struct thread *self, const struct replying *call,
 {
     enum otherwise otherwise = BY_WIDE;
 
-    if (reply_plain(self, call, here.cpu, &otherwise)) {
+    if (reply_plain(self, call, here.cpu, true, &otherwise)) {
         arch_context_set_result(call->slot, (long)status, 0);
         return reply_leave(self, call->slot, here.lock);
     }

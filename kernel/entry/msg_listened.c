@@ -75,7 +75,7 @@ HELD struct thread *reply_logged(struct thread *self, unsigned number)
     struct replying call;
 
     if (unlikely(!reply_read(self, self->args, &call) ||
-                 !reply_plain(self, &call, arch_cpu(), &otherwise))) {
+                 !reply_plain(self, &call, arch_cpu(), true, &otherwise))) {
         return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_reply(self, number);
     }
     thread_result(call.slot, (long)self->args[1], 0);

@@ -111,19 +111,19 @@ HELD bool reply_read(struct thread *self, const uintptr_t *args, struct replying
     return likely(call->s.bytes <= MSG_SMALL); /* msg_copy(), or pieces; EOVERFLOW */
 }
 
-/* Returns whether the client got its reply. The caller still has to set the result (the client's
- * timeout may still run). */
+/* Returns whether the client has its reply, but for the result. limited: the client may have a
+ * timeout, which then still runs. */
 HELD bool reply_plain(struct thread *self, const struct replying *call, struct cpu *cpu,
-                      enum otherwise *otherwise)
+                      bool limited, enum otherwise *otherwise)
 {
     struct thread *client = call->slot;
 
     if (!rcvid_answers(self, client, call->rcvid)) {
-        return false; /* ESRCH */
+        return false; /* ESRCH; the slot may be free, and has no more to be read then */
     }
     uint8_t *buffer = client->buffer;
-    if (timeout_unusual(client)) {
-        return false; /* thread_wake() */
+    if (limited ? timeout_unusual(client) : unlikely(client->timeout_states != 0)) {
+        return false; /* thread_wake(), or the caller's timeout_disarm() */
     }
     if (reply_unusual(cpu, client)) {
         return false;

@@ -40,8 +40,7 @@ struct thread *kernel_call_reply(uintptr_t rcvid, uintptr_t status, uintptr_t sm
     if (unlikely(!kernel_lock_try_at(here.lock))) {
         return NULL;
     }
-    if (unlikely(call.slot->timeout_states != 0 ||
-                 !reply_plain(self, &call, here.cpu, &otherwise))) {
+    if (unlikely(!reply_plain(self, &call, here.cpu, false, &otherwise))) {
         kernel_unlock_at(here.lock);
         return NULL;
     }

@@ -13,6 +13,8 @@
  * four CPUs, another one's thread makes a random call just then, or while the lock is waited for,
  * and all must be as if that call had been made first, and then this one by the slow path.
  *
+ * A reply to a client that isn't there is made in all ways, for each slot of the table.
+ *
  *   SEED=n    the same run again; STEPS=n   how long
  */
 #include <setjmp.h>
@@ -562,9 +564,31 @@ static void test_one_cpu(void **state)
     assert_true(taken[KER_MSG_SENDV] > n / 200);
 }
 
+/* A reply under an rcvid whose slot was never used, is free again, or is a thread that waits for no
+ * reply: ESRCH, and of a free slot, which is poisoned, nothing else is read. */
+static void test_reply_to_nobody(void **state)
+{
+    struct thread *server = world_process(0x1ff, 10, DATA), *gone = world_process(0x1ff, 10, DATA);
+    const uintptr_t stale = (uintptr_t)gone->rcvid;
+
+    (void)state;
+    world_kill(gone->proc);
+    for (unsigned way = 0; way < 4; way++) {
+        world_in_registers = way & 1;
+        fake_events_off = way & 2;
+        assert_int_equal(CALL(server, MSG_REPLYV, stale, 0, 0, 0), -ESRCH);
+        for (uintptr_t rcvid = 0; rcvid <= 2 * (RCVID_INDEX_MASK + 1); rcvid++) {
+            assert_int_equal(CALL(server, MSG_REPLYV, rcvid, 0, 0, 0), -ESRCH);
+        }
+    }
+    world_in_registers = fake_events_off = false;
+    world_end();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_cpu)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reply_to_nobody),
+                                       cmocka_unit_test(test_one_cpu)};
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     seed = random_begin();
