@@ -170,8 +170,12 @@ uintptr_t arch_context_registers(const struct thread *t, uintptr_t *registers);
 const char *arch_cpu_name(void);
 /* Returns the number of CPUs present, 1..CONFIG_CPUS. [cpu or board, boot] */
 unsigned arch_cpu_count(void);
-/* Starts CPU n, which then calls kernel_cpu_main(n). Returns 0 or a negative errno.
- * [cpu or board, smp] */
+/* How long a CPU that is started may take to come, by the clock: an emulator's thread may have to
+ * wait for one of the host's CPUs. One that has not come by then is left out for good. */
+#define CPU_START_SECONDS 5
+/* Starts CPU n, which then calls kernel_cpu_main(n). A port whose CPUs share what they start with
+ * waits here, CPU_START_SECONDS at most; all others return at once, and the kernel waits. Returns 0
+ * or a negative errno: CPU n never calls kernel_cpu_main(). [cpu or board, smp] */
 int arch_cpu_start(unsigned n);
 /* Returns the bounds of CPU n's kernel stack. An access below it is a fault, unless the port calls
  * kernel_stack_check() periodically. Any context. [cpu, boot] */

@@ -23,10 +23,13 @@
 #include "kernel/time/time.h"
 #include "trace/trace.h"
 
-/* Time that a CPU may take to start: an emulated CPU has to wait for one of the host's. If the
- * clock has stopped, this number of polls. */
-#define CPU_START_NS 5000000000u
+/* How long CPU 0 waits for another one; or this many looks, if the clock has stopped. */
+#define CPU_START_NS (CPU_START_SECONDS * UINT64_C(1000000000))
 #define CPU_START_LOOKS UINT32_MAX
+
+/* [a] Of each CPU, whether it takes part: by itself, when it comes, or CPU 0 gives it up before. */
+static uint8_t cpu_part[CONFIG_CPUS];
+enum cpu_part { CPU_AWAITED, CPU_TAKES_PART, CPU_LEFT_OUT };
 
 static void cpu_init(unsigned n)
 {
@@ -47,6 +50,17 @@ static void cpu_online(struct cpu *cpu)
     __atomic_fetch_or(&cpus_online, 1u << cpu->id, __ATOMIC_RELEASE);
 }
 
+/* Decides on a CPU, unless that is done. Returns whether this decision is the first. */
+static bool cpu_decide(unsigned n, enum cpu_part part)
+{
+    uint8_t awaited = CPU_AWAITED;
+
+    return __atomic_compare_exchange_n(&cpu_part[n], &awaited, (uint8_t)part, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* Returns false for a CPU that has not come in time. It stays out: programs know already which CPUs
+ * there are. */
 static bool cpu_comes(unsigned n)
 {
     const uint64_t until = clock_now_ns() + CPU_START_NS;
@@ -60,7 +74,13 @@ static bool cpu_comes(unsigned n)
         }
         arch_spin_hint();
     }
-    return false;
+    if (cpu_decide(n, CPU_LEFT_OUT)) {
+        return false;
+    }
+    while (!(cpus_online >> n & 1)) { /* it has come just now */
+        arch_spin_hint();
+    }
+    return true;
 }
 
 /* Starts the other CPUs, one after the other. A CPU that does not respond is left out. */
@@ -150,6 +170,9 @@ struct thread *kernel_cpu_main(unsigned n)
 {
     struct cpu *cpu = &cpus[n];
 
+    while (!cpu_decide(n, CPU_TAKES_PART)) { /* for ever: it comes too late */
+        arch_spin_hint();
+    }
     trace_cpu_init(&cpu->trace, n);
     cpu_online(cpu);
     kernel_lock();

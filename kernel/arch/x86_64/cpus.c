@@ -22,7 +22,7 @@ extern const char x86_trampoline[], x86_trampoline_end[]; /* secondary.S */
 
 #define FIRST_START_US 10000 /* from INIT to the first start-up interrupt */
 #define SECOND_START_US 1000
-#define START_US 200000 /* from then on a CPU that did not start is given up */
+#define START_US (CPU_START_SECONDS * 1000000u)
 
 /* For secondary.S: the CPU that is being started. */
 struct x86_starting x86_starting;
