@@ -72,6 +72,11 @@ unsigned kymo_cpus(void)
     return kymo_startup->ncpu;
 }
 
+uint32_t kymo_cpu_mask(void)
+{
+    return kymo_startup->cpus;
+}
+
 uint64_t kymo_cycles_per_sec(void)
 {
     return kymo_startup->cycles_per_sec;

@@ -76,7 +76,7 @@ struct kymo_startup {
     int32_t pid;
     int32_t ppid;
     uint32_t ability;
-    uint32_t ncpu; /* CPUs are numbered below this */
+    uint32_t ncpu; /* CPUs are numbered below this; `cpus` are those that run */
     uint64_t cycles_per_sec;
     /* The static probes of the library and of drivers (sys/trace.h). The program writes the
      * location of its sites before it reads `system_probes`; the kernel writes `system_probes`,
@@ -85,6 +85,7 @@ struct kymo_startup {
     const struct kymo_probe_site *sites;
     uint32_t nsites;
     uint32_t system_probes; /* 1: they are wanted */
+    uint32_t cpus;          /* that run, one bit per CPU */
 };
 
 struct kymo_proc_info { /* ProcInfo(pid, 0, …) and the head of each pidin entry */

@@ -53,14 +53,23 @@ static void *produce(void *arg)
     return NULL;
 }
 
+/* Returns the CPU of producer p, as a run mask: they take turns. */
+static uint32_t cpu_of(unsigned p)
+{
+    uint32_t rest = kymo_cpu_mask();
+
+    for (unsigned n = p % (unsigned)__builtin_popcount(rest); n > 0; n--) {
+        rest &= rest - 1;
+    }
+    return rest & (0 - rest);
+}
+
 static int start(unsigned p)
 {
     pthread_attr_t attr;
 
     pthread_attr_init(&attr);
-    if (kymo_cpus() > 1) {
-        pthread_attr_setrunmask_np(&attr, UINT32_C(1) << (p % kymo_cpus()));
-    }
+    pthread_attr_setrunmask_np(&attr, cpu_of(p));
     return pthread_create(&producers[p].thread, &attr, produce, (void *)(uintptr_t)p);
 }
 
@@ -110,7 +119,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         return usage(0);
     }
-    uint64_t wanted = kymo_cpus(), total = 0;
+    uint64_t wanted = (uint64_t)__builtin_popcount(kymo_cpu_mask()), total = 0;
 
     if (argc > 3 || (argc > 1 && !number(argv[1], &wanted)) ||
         (argc > 2 && !number(argv[2], &events)) || wanted == 0 || wanted > PRODUCERS) {

@@ -117,7 +117,7 @@ void syspage_init(void)
     size_t irqs_bytes = irqs_text(NULL);
     paddr_t irqs = irqs_bytes ? phys_alloc(irqs_bytes, 1) : 0;
     struct trace_syspage_facts facts = {
-        .ncpu = arch_cpu_count(), /* a CPU that does not start leaves a gap, or starts later */
+        .ncpu = arch_cpu_count(), /* one that does not start leaves a gap */
         .cycles_per_sec = arch_clock_hz(),
         .skew_cycles = arch_clock_skew(),
         .boot_time = arch_wall_clock(),

@@ -192,6 +192,7 @@ void spawn_block_write(struct spawn_job *job, const struct kymo_spawn *s)
     startup->ppid = job->child->ppid;
     startup->ability = s->ability;
     startup->ncpu = arch_cpu_count();
+    startup->cpus = cpus_online;
     startup->cycles_per_sec = arch_clock_hz();
     startup->system_probes = trace_system_wanted;
     job->child->startup = job->block;

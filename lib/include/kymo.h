@@ -44,8 +44,11 @@ int kymo_run(const char *program, char *const argv[], const struct kymo_spawn_at
 name_attach_t *kymo_name_attach(const char *path, unsigned channel_flags);
 
 uint32_t kymo_abilities(void); /* ABILITY_* of this process */
-/* CPUs are numbered below this. One that has not started can not be in a runmask alone: EINVAL. */
+/* CPUs are numbered below this. */
 unsigned kymo_cpus(void);
+/* The CPUs that run, one bit per CPU. One that did not start leaves a gap: a run mask that names
+ * only such CPUs is EINVAL. Constant from boot on; CPU 0 always runs. */
+uint32_t kymo_cpu_mask(void);
 uint64_t kymo_cycles_per_sec(void);
 /* For a loop that waits for another CPU, or makes work as fast as it can: gives this CPU a hint. An
  * emulator that runs CPUs in turn then continues with the next one; without it, such a loop can

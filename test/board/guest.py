@@ -8,7 +8,8 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(1, os.path.join(ROOT, "test/tool"))
+sys.path.insert(1, os.path.join(ROOT, "test"))
+import cpus  # noqa: E402
 import emulator  # noqa: E402
 import patience  # noqa: E402
 import sample  # noqa: E402
@@ -58,6 +59,8 @@ def connect(path, alive=lambda: True, seconds=60):
 
 
 class Guest:
+    cpus_left_out = False  # whether the test is about a CPU that does not start
+
     def __init__(self, board, image, extra, folder, console="console.txt", inherited=(),
                  kernel=None, firmware=False):
         """kernel: a file to boot instead of the image's ELF file; firmware: what is in `extra` says
@@ -70,18 +73,30 @@ class Guest:
             command += ["-kernel", kernel or image_elf(build, image)]
         os.makedirs(folder, exist_ok=True)
         self.console = open(os.path.join(folder, console), "wb")
+        self.cpus = cpus.given(command)
         self.qemu = emulator.begin(command, cwd=folder, stdin=subprocess.PIPE,
                                    stdout=self.console, stderr=subprocess.STDOUT,
                                    pass_fds=inherited)
-        self.wait_for(lambda: "`help` lists" in self.printed(), "the board boots")
+        try:
+            self.wait_for(lambda: "`help` lists" in self.printed(), "the board boots")
+        except BaseException:
+            Guest.close(self)  # nobody else has it yet
+            raise
 
     def wait_for(self, condition, what, seconds=60):
         """seconds: of a quiet machine, a hang detector."""
         began = time.monotonic()
         while not condition():
+            self.all_cpus_started()
             if patience.is_over(began, seconds):
                 raise AssertionError(f"never: {what}; the console ends: {self.printed()[-400:]!r}")
             time.sleep(0.05)
+        self.all_cpus_started()
+
+    def all_cpus_started(self):
+        why = None if self.cpus_left_out else cpus.missing(self.printed(), self.cpus)
+        if why:
+            raise AssertionError(why)
 
     def printed(self):
         with open(self.console.name, errors="replace", newline="") as f:

@@ -9,6 +9,7 @@ threads. The last line is `N passed, N failed`.
 """
 import contextlib
 import ctypes
+import dataclasses
 import json
 import os
 import re
@@ -20,6 +21,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 os.environ["KYMO_THREADS"] = "1"
 import gdb  # noqa: E402
+import run  # noqa: E402
+import suites  # noqa: E402
 from guest import ROOT, Guest, connect, expect, image_elf, run_tests  # noqa: E402
 
 ATTACH, DETACH = 16, 17  # of ptrace()
@@ -81,8 +84,8 @@ class Monitor:
 class Late(Guest):
     """CPU 1's thread stands still from when the board begins, or kernel_main() does (`kernel`)."""
 
-    def __init__(self, board, kernel, late):
-        self.kernel, self.late = kernel, late
+    def __init__(self, board, kernel, late, cpus_left_out=True):
+        self.kernel, self.late, self.cpus_left_out = kernel, late, cpus_left_out
         super().__init__(board, "shell",
                          ["-S", "-qmp", "unix:qmp,server=on,wait=off", *gdb.STUB],
                          os.path.join(ROOT, "build/check/late", board))
@@ -149,9 +152,29 @@ def a_cpu_left_out_stays_out(board):
         guest.close()
 
 
+def a_boot_without_a_cpu_fails_at_once(board):
+    """run.py's, of an image that never ends, and a board that is typed at. In the first the device
+    tree names a CPU that isn't there (dead_cpu.py)."""
+    began = time.monotonic()
+    try:
+        Late(board, True, TOO_LATE, False).close()
+        expect(False, "a board that is typed at may lack a CPU")
+    except AssertionError as e:
+        expect(str(e).startswith("CPU 1 does not start"), e)
+    if board == "virt-a64":
+        suite = next(s for s in suites.SUITES if s.name == "dead-cpu")
+        run.Boot.top = os.path.join(ROOT, "build/check/late/boot")
+        boot = run.Boot(board, dataclasses.replace(suite, name="shell", image="shell",
+                                                  cpus_left_out=False))
+        results = run.judge(boot.run())
+        expect(len(results) == 1 and results[0][1].startswith("CPU 1 does not start"), results)
+    expect(time.monotonic() - began < suites.Suite.timeout, "it takes as long as a hang")
+
+
 if __name__ == "__main__":
     if not may_trace():
         print("0 passed, 0 failed, 1 skipped")
         sys.exit(0)
     sys.exit(run_tests([a_late_machine_has_all_cpus, a_late_start_has_all_cpus,
-                        a_cpu_left_out_stays_out], sys.argv[2:], lambda test: test(sys.argv[1])))
+                        a_cpu_left_out_stays_out, a_boot_without_a_cpu_fails_at_once],
+                       sys.argv[2:], lambda test: test(sys.argv[1])))

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import captures
+import cpus
 import guest
 
 ROOT = guest.ROOT
@@ -57,6 +58,7 @@ class Machine:
                     "reboot=shutdown,shutdown=pause", *extra,
                     "-kernel", guest.image_elf(build, image)]
         self.console = open(os.path.join(folder, "console.txt"), "wb")
+        self.cpus = cpus.given(command)
         self.qemu = guest.emulator.begin(command, cwd=folder, stdin=subprocess.DEVNULL,
                                          stdout=self.console, stderr=subprocess.STDOUT)
         self.events = []
@@ -76,7 +78,10 @@ class Machine:
     def line(self):
         until = time.monotonic() + self.deadline
         while b"\n" not in self.buffer:
-            if not select.select([self.qmp], [], [], max(0, until - time.monotonic()))[0]:
+            if not select.select([self.qmp], [], [], 1)[0]:
+                self.all_cpus_started()
+                if time.monotonic() < until:
+                    continue
                 raise AssertionError(f"nothing from the emulator in {self.deadline:.0f} s")
             got = self.qmp.recv(65536)
             if not got:
@@ -84,6 +89,11 @@ class Machine:
             self.buffer += got
         line, _, self.buffer = self.buffer.partition(b"\n")
         return json.loads(line)
+
+    def all_cpus_started(self):
+        why = cpus.missing(self.printed(), self.cpus)
+        if why:
+            raise AssertionError(why)
 
     def ask(self, command, **arguments):
         self.qmp.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
@@ -142,6 +152,7 @@ class Machine:
             found = re.compile(pattern).search(self.printed(), after)
             if found:
                 return found
+            self.all_cpus_started()
             if guest.patience.is_over(began, self.quiet):
                 raise AssertionError(f"never printed: {pattern}")
             time.sleep(0.01)

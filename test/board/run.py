@@ -26,7 +26,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tool"))
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import cpus  # noqa: E402
 import patience  # noqa: E402
 import sample  # noqa: E402
 import suites  # noqa: E402
@@ -35,6 +36,8 @@ from guest import emulator, image_elf  # noqa: E402
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Not only where a line begins: what a program prints without a newline may stand before it.
 TEST_LINE = re.compile(r"\bTEST ([^:]+): (ok|FAIL)\b ?(.*)$")
+
+POLL = 0.5  # seconds between two looks at a running board's console
 
 # How the CPUs run. icount: one host thread, virtual time, every run the same. multi: one host
 # thread per CPU, real time: that is where races show.
@@ -58,6 +61,7 @@ class Boot:
         self.dir = os.path.join(self.top, f"{board}.{suite.name}")
         self.build = os.path.join(ROOT, "build", board + (self.variant or suite.build_variant()))
         self.console, self.status, self.seconds = "", None, 0.0
+        self.cpus_missing = None  # why this boot was ended: not all CPUs started
         self.trace = os.path.join(self.dir, "trace.kev")
 
     def arguments(self):
@@ -69,8 +73,7 @@ class Boot:
         return args
 
     def cpus(self):
-        args = self.arguments()
-        return int(args[args.index("-smp") + 1]) if "-smp" in args else 1
+        return cpus.given(self.arguments())
 
     def command(self):
         args = self.arguments()
@@ -101,22 +104,38 @@ class Boot:
             begin = emulator.begin if self.suite.mode == "sleep" else subprocess.Popen
             qemu = begin(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out,
                          stderr=subprocess.STDOUT)
-            try:
-                self.status = qemu.wait(patience.seconds(self.suite.timeout))
-            except subprocess.TimeoutExpired:
-                qemu.kill()
-                qemu.wait()
+            self.wait(qemu, path)
         self.seconds = time.monotonic() - began
         if self.status and self.status > 1 and any("isa-debug-exit" in a for a in command):
             self.status >>= 1  # which made 2n + 1 of the guest's n
+        self.read_console(path)
+        return self
+
+    def wait(self, qemu, path):
+        """Till the emulator ends; or ends it, since it hangs or not all of its CPUs started."""
+        until = time.monotonic() + patience.seconds(self.suite.timeout)
+        while self.status is None and not self.cpus_missing and time.monotonic() < until:
+            try:
+                self.status = qemu.wait(POLL)
+            except subprocess.TimeoutExpired:
+                if not cpus.booted(self.console):
+                    self.read_console(path)
+        if self.status is None:
+            qemu.kill()
+            qemu.wait()
+
+    def read_console(self, path):
         with open(path, errors="replace", newline="") as f:
             self.console = f.read().replace("\r\n", "\n")
-        return self
+        if not self.suite.cpus_left_out:
+            self.cpus_missing = cpus.missing(self.console, self.cpus())
 
 
 def judge(boot):
     """All (name, error or None) of one boot."""
     suite, results = boot.suite, []
+    if boot.cpus_missing:
+        return [("all CPUs start", boot.cpus_missing)]
     for line in boot.console.splitlines():
         found = TEST_LINE.search(line)
         if found:

@@ -328,6 +328,7 @@ class Suite:
     tests: int = 0  # at least so many TEST lines
     status: int = 0
     panics: bool = False
+    cpus_left_out: bool = False  # it is about a CPU that does not start
     qemu: list = field(default_factory=list)
     wrap: list = field(default_factory=list)  # a command that runs the emulator
     prepare: object = None
@@ -579,15 +580,21 @@ SUITES = [
           checks=[the_capture_can_be_read, all_that_ran_have_names, merged.other_readers_agree],
           coverage=True),
     Suite("dead-cpu", "a machine whose CPU 1 does not start", "events", A64, tests=23,
-          prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE],
+          cpus_left_out=True, prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE],
           checks=[says(r"CPU 1 does not start.*\n.*kymo on virt-a64, 3 CPU"),
                   the_capture_can_be_read]),
-    Suite("dead-cpu-pc", "the same on a PC", "smoke", PC, cpus=4, tests=20,
+    Suite("dead-cpu-pc", "the same on a PC", "smoke", PC, cpus=4, tests=20, cpus_left_out=True,
           qemu=["-S", *gdb.STUB], beside=dead_cpu.ListChanged,
           checks=[says(r"CPU 1 does not start.*\n.*kymo on pc, 3 CPU")]),
     Suite("dead-cpu-control", "the account of losses on such a machine", "control-smp4", A64,
-          prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE], tests=1,
+          cpus_left_out=True, prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE], tests=1,
           checks=[says(r"CPU 1 does not start")]),
+    Suite("dead-cpu-storms", "a thread on each CPU of such a machine", "storms", A64,
+          cpus_left_out=True, prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE], tests=4,
+          checks=[says(r"CPU 1 does not start")]),
+    Suite("dead-cpu-api", "the kernel API on such a machine", "test", A64, tests=165,
+          cpus_left_out=True, prepare=dead_cpu.prepare, checks=[says(r"CPU 1 does not start")],
+          qemu=["-dtb", dead_cpu.TREE, "-rtc", "clock=vm"]),
     Suite("api-slots64", "the API with buffers of 64 slots", "test", M4, tests=161,
           qemu=["-rtc", "clock=vm"], variant="-slots64"),
     Suite("ring-slots64", "a flight recorder with buffers of 64 slots", "ring", M4,

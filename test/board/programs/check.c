@@ -152,7 +152,30 @@ int self_tid(void)
 
 unsigned cpu_count(void)
 {
+    return (unsigned)__builtin_popcount(kymo_cpu_mask());
+}
+
+unsigned cpu_end(void)
+{
     return kymo_cpus();
+}
+
+unsigned cpu_after(unsigned cpu)
+{
+    do {
+        cpu++;
+    } while (cpu < cpu_end() && !(kymo_cpu_mask() >> cpu & 1));
+    return cpu;
+}
+
+unsigned cpu_in_turn(unsigned round)
+{
+    unsigned cpu = 0;
+
+    for (unsigned n = round % cpu_count(); n > 0; n--) {
+        cpu = cpu_after(cpu);
+    }
+    return cpu;
 }
 
 /* ---- channels and processes -------------------------------------------------------- */

@@ -72,7 +72,12 @@ bool wait_state_at(const char *file, int line, int pid, int tid, int state);
 int own_priority(void); /* effective */
 int self_pid(void);
 int self_tid(void);
+/* CPUs that run. Their numbers may have gaps: a loop over all of them is
+ * for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)). */
 unsigned cpu_count(void);
+unsigned cpu_end(void);               /* CPUs are numbered below this */
+unsigned cpu_after(unsigned cpu);     /* the next one that runs, or cpu_end() */
+unsigned cpu_in_turn(unsigned round); /* one CPU after the other, and again from CPU 0 */
 /* A channel of this process and a connection to it. */
 struct link {
     int chid, coid;

@@ -175,7 +175,7 @@ struct counts d_counts(uint32_t handle)
 {
     struct counts n = {{0}};
 
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         add_counts(handle, cpu, &n);
     }
     return n;

@@ -69,10 +69,11 @@ int main(void)
     for (unsigned p = 0; p < kymo_cpus(); p++) {
         pthread_attr_t attr;
 
-        pthread_attr_init(&attr);
-        if (kymo_cpus() > 1) {
-            pthread_attr_setrunmask_np(&attr, UINT32_C(1) << p);
+        if (!(kymo_cpu_mask() >> p & 1)) {
+            continue;
         }
+        pthread_attr_init(&attr);
+        pthread_attr_setrunmask_np(&attr, UINT32_C(1) << p);
         if (pthread_create(&thread, &attr, produce, (void *)(uintptr_t)p) != 0) {
             printf("marks: no thread\n");
             return 1;

@@ -143,8 +143,8 @@ static void query(void)
     CHECK("QUERYEVENTS", TraceEvent((int)_NTO_TRACE_QUERYEVENTS), EFAULT);
     CHECK("QUERYOWNER", TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner), EFAULT);
     EXPECT_ERR(TraceEvent((int)KYMO_TRACE_QUERYOWNER, (void *)4), EFAULT);
-    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYLOSS, pick(cpu_count()), &loss), 0);
-    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu_count(), &loss), EINVAL);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYLOSS, pick(cpu_end()), &loss), 0);
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu_end(), &loss), EINVAL);
 }
 
 static void mode(void)

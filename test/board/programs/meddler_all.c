@@ -38,7 +38,7 @@ static bool in_object(void)
         return false;
     }
     size_t sized = pick(4) ? count : pick(5);
-    CHECK("ObjectSize", ObjectSize(id, sized * TRACE_BUFFER_BYTES * cpu_count()), EBUSY, ENOMEM,
+    CHECK("ObjectSize", ObjectSize(id, sized * TRACE_BUFFER_BYTES * cpu_end()), EBUSY, ENOMEM,
           EINVAL);
     long result = TraceEvent((int)KYMO_TRACE_ALLOCOBJECT, count, &paddr, id);
     CHECK("ALLOCOBJECT", result, EEXIST, EINVAL, EBUSY, ENOMEM);
@@ -92,8 +92,8 @@ void gate(void)
     random[8] = (char)('0' + number % 10);
     OWNERS("SETGATE", TraceEvent((int)KYMO_TRACE_SETGATE, name, &why), EFAULT, EEXIST, ENOMEM,
            EINVAL, there ? EINVAL : ENOENT);
-    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYSTOPPED, pick(cpu_count()), &stopped), 0);
-    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_QUERYSTOPPED, cpu_count(), &stopped), EINVAL);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYSTOPPED, pick(cpu_end()), &stopped), 0);
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_QUERYSTOPPED, cpu_end(), &stopped), EINVAL);
 }
 
 /* ---- an earlier boot --------------------------------------------------------------- */

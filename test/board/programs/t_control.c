@@ -265,7 +265,7 @@ static void settle(void)
     if (tame) {
         EXPECT_EQ(command(_NTO_TRACE_FLUSHBUFFER), 0);
         read_all();
-        for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+        for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
             balance(cpu);
         }
         EXPECT_EQ(command(_NTO_TRACE_DEALLOCBUFFER), 0);
@@ -296,7 +296,7 @@ static void little_capture(void)
     }
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
     read_all();
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         balance(cpu);
         taken += accounts[cpu].taken;
     }

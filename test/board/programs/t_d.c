@@ -93,7 +93,7 @@ static unsigned records_of(uint32_t handle, uint32_t size)
 {
     unsigned n = 0;
 
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         EXPECT_EQ(d_take(handle, KYMO_D_BUFFER, cpu), d_out[0]);
         EXPECT_EQ(d_out[2], 0);
         EXPECT_EQ(d_out[3], 0);
@@ -114,7 +114,7 @@ static void t_records(void)
     unsigned n = records_of(handle, 8);
     EXPECT_EQ(n, SENDS * 3 + 2 * 2);
     int bytes = 0;
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         bytes += (int)d_take(handle, KYMO_D_AGGREGATION, cpu);
     }
     EXPECT(bytes > 100);
@@ -340,7 +340,7 @@ static void t_amid_dumps(void)
     for (unsigned n = 0; n < TAKES; n++) {
         struct kymo_d_call call = {.command = KYMO_D_BUFFER,
                                    .handle = handle,
-                                   .cpu = n % cpu_count(),
+                                   .cpu = cpu_in_turn(n),
                                    .out_bytes = (uint32_t)map.len};
         for (unsigned i = 0; i < FULL_BYTES / 16; i++) {
             const uintptr_t args[6] = {0};

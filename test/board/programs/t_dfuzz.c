@@ -160,7 +160,7 @@ static struct kymo_d_call some_call(void)
         call.flags = below(4);
     }
     if (call.command == KYMO_D_BUFFER || call.command == KYMO_D_AGGREGATION) {
-        call.cpu = below(cpu_count() + 1);
+        call.cpu = below(cpu_end() + 1);
     }
     if (call.command == KYMO_D_EPID || call.command == KYMO_D_AGG ||
         call.command == KYMO_D_PROBES || call.command == KYMO_D_PROCESS) {

@@ -5,7 +5,8 @@
  * the kernel and other consumers go on, and afterwards all is as before. `t_faults child` is the
  * process whose memory is nobody else's business. Its D programs are test/board/faults.
  */
-#include "test/board/programs/dcalls.h"
+#include "lib/include/kymo.h"
+#include "test/boot/programs/dcalls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +118,7 @@ static uint64_t faults_told(uint32_t handle)
 {
     uint64_t told = 0;
 
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         uint32_t bytes = d_take(handle, KYMO_D_BUFFER, cpu);
         EXPECT_EQ(bytes % FAULT_BYTES, 0);
         told += bytes / FAULT_BYTES + d_out[2];
@@ -320,7 +321,7 @@ static void t_many_mappings(void)
     for (unsigned i = 0; i < n; i++) {
         EXPECT_EQ(MemUnmap((void *)(uintptr_t)maps[i].vaddr, (size_t)maps[i].len), 0);
     }
-    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)((1u << cpu_count()) - 1));
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)kymo_cpu_mask());
 }
 
 static void t_as_before(void)

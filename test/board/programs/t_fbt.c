@@ -25,7 +25,7 @@ static void t_values(void)
         EXPECT(chid[i] > 0);
     }
     d_do(handle, KYMO_D_STOP);
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         uint32_t n = d_take(handle, KYMO_D_BUFFER, cpu) / (uint32_t)sizeof(struct record);
         const struct record *r = (const void *)&d_out[5];
         EXPECT_EQ(d_out[2], 0);
@@ -54,7 +54,7 @@ static void t_all(void)
     d_do(handle, KYMO_D_GO);
     d_talk(50);
     d_do(handle, KYMO_D_STOP);
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         bytes += d_take(handle, KYMO_D_AGGREGATION, cpu);
         EXPECT_EQ(d_out[2], 0);
         d_take(handle, KYMO_D_BUFFER, cpu);

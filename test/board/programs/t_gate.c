@@ -28,7 +28,7 @@ static uint64_t stopped(unsigned class)
     struct kymo_trace_stopped counts;
     uint64_t sum = 0;
 
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYSTOPPED, cpu, &counts), 0);
         sum += counts.events[class];
     }

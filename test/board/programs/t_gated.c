@@ -42,8 +42,8 @@ static void *storm(void *cpu)
 static void start_storm(void)
 {
     going = cpu_count();
-    for (uintptr_t cpu = 0; cpu < cpu_count(); cpu++) {
-        tids[cpu] = start_thread(storm, (void *)cpu, 9);
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
+        tids[cpu] = start_thread(storm, (void *)(uintptr_t)cpu, 9);
     }
 }
 
@@ -54,7 +54,7 @@ static bool storms(void)
 
 static void end_storm(void)
 {
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         join(tids[cpu]);
     }
 }
@@ -88,7 +88,7 @@ static void account(bool read)
     struct kymo_trace_buffer b;
 
     memset(&sum, 0, sizeof(sum));
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         struct kymo_trace_stopped stopped = {{0}};
         struct kymo_trace_loss loss = {0};
         EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYSTOPPED, cpu, &stopped), 0);

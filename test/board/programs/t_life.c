@@ -45,7 +45,7 @@ static void ask(uint32_t handle)
     struct kymo_d_call call = {.handle = handle};
     int r;
 
-    call.cpu = command == KYMO_D_BUFFER || command == KYMO_D_AGGREGATION ? below(cpu_count()) : 0;
+    call.cpu = command == KYMO_D_BUFFER || command == KYMO_D_AGGREGATION ? below(cpu_end()) : 0;
     call.id = command == KYMO_D_EPID;
     r = d_call(&call, command, 0, sizeof(d_out));
     if (r != 0 && errno != EINVAL) {

@@ -172,7 +172,7 @@ static void look_at_all(void)
         look(&b, &running[b.cpu % CPUS_MOST]);
         EXPECT_EQ(TraceEvent((int)KYMO_TRACE_GIVEBUFFER, b.index), 0);
     }
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         struct kymo_trace_loss loss = {0};
 
         EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu, &loss), 0);

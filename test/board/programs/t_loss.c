@@ -54,7 +54,7 @@ static void inserts(unsigned cpu)
 
 static bool all_insert(void)
 {
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         if (accounts[cpu].inserted == 0) {
             return false;
         }
@@ -158,9 +158,7 @@ static void ask(unsigned cpu)
 
 static void go_to(unsigned cpu)
 {
-    if (cpu_count() > 1) {
-        EXPECT(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)(1u << cpu)) != -1);
-    }
+    EXPECT(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)(1u << cpu)) != -1);
 }
 
 static void set_priority(int priority)
@@ -174,7 +172,7 @@ static uint64_t lost_so_far(void)
 {
     uint64_t lost = 0;
 
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         lost += accounts[cpu].lost;
     }
     return lost;
@@ -185,16 +183,16 @@ static uint64_t lost_so_far(void)
 static unsigned ask_all(bool takes)
 {
     unsigned rounds = 0, takings = 0, from = 0;
-    const unsigned everywhere = (1u << cpu_count()) - 1;
+    const uint32_t everywhere = kymo_cpu_mask();
     uint64_t taken_at = 0;
     int priority = own_priority();
 
     set_priority(priority + 1);
     while (each_cpu_works()) {
-        unsigned here = rounds++ % cpu_count();
+        unsigned here = cpu_in_turn(rounds++);
         from |= all_insert() ? 1u << here : 0;
         go_to(here);
-        for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+        for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
             ask(cpu);
         }
         if (takes && lost_so_far() > taken_at) {
@@ -244,7 +242,7 @@ static void run(unsigned mode, unsigned policy, bool takes, const char *what)
     each_cpu_join();
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
     buffers_take(scan);
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         check_end(cpu, rings);
         inserted += accounts[cpu].inserted;
         missing += accounts[cpu].inserted - accounts[cpu].recorded;
@@ -317,7 +315,7 @@ static int wait_for_other(void)
 /* All buffers of each CPU are full: it loses. */
 static bool all_lose(void)
 {
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         struct kymo_trace_loss l = {0};
         EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu, &l), 0);
         if (l.lost[TRACE_CLASS_USER] == 0) {
@@ -394,7 +392,7 @@ static void run_hook(enum hook_end how, unsigned policy, const char *what)
     set_priority(priority);
     each_cpu_join();
     buffers_take(scan);
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         uint64_t n = check_account(cpu, false);
         EXPECT(n <= accounts[cpu].inserted && n > accounts[cpu].recorded);
         EXPECT(accounts[cpu].recorded > 0 && accounts[cpu].last <= n);

@@ -181,7 +181,7 @@ static void t_dump_spans(void)
 static void *insert_elsewhere(void *unused)
 {
     (void)unused;
-    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)2);
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)(1u << cpu_after(0)));
     SchedYield();
     insert(0, FEW);
     return NULL;
@@ -196,7 +196,7 @@ static void *take_a_name(void *unused)
     return NULL;
 }
 
-/* The names of threads that live and end on CPU 0 don't replace what CPU 1 has recorded before. */
+/* The names of threads that live and end on CPU 0 don't replace what another CPU has recorded before. */
 static void t_ring_of_idle(void)
 {
     struct found f;
@@ -245,7 +245,7 @@ static uint64_t kept(void)
 {
     uint64_t n = 0;
 
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         struct kymo_trace_loss l = {0};
         EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu, &l), 0);
         n += l.made - l.recycled;

@@ -47,7 +47,7 @@ static void all_call(uint32_t round)
 {
     nop();
     due = round;
-    for (unsigned cpu = 1; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = cpu_after(0); cpu < cpu_end(); cpu = cpu_after(cpu)) {
         while (__atomic_load_n(&done[cpu], __ATOMIC_ACQUIRE) != round) {
         }
     }
@@ -72,7 +72,7 @@ static void t_every_cpu(void)
     int tids[CPUS];
 
     ThreadCtl(_NTO_TCTL_RUNMASK, (void *)1);
-    for (unsigned cpu = 1; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = cpu_after(0); cpu < cpu_end(); cpu = cpu_after(cpu)) {
         tids[cpu] = start_thread(caller, (void *)(uintptr_t)cpu, 0);
     }
     for (uint32_t round = 1; round <= ROUNDS; round++) {
@@ -83,7 +83,7 @@ static void t_every_cpu(void)
         EXPECT_EQ(n, cpu_count());
     }
     over = true;
-    for (unsigned cpu = 1; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = cpu_after(0); cpu < cpu_end(); cpu = cpu_after(cpu)) {
         join(tids[cpu]);
     }
 }

@@ -176,7 +176,7 @@ static unsigned what_is_left(uint64_t taken)
     block = (const struct trace_slot *)(uintptr_t)map.vaddr;
     EXPECT(TraceEvent((int)_NTO_TRACE_STOP) == 0 || errno == ECANCELED);
     unsigned left = take_left(events);
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         account(cpu, events[cpu], taken);
     }
     EXPECT_EQ(MemUnmap((void *)(uintptr_t)map.vaddr, (size_t)map.len), 0);

@@ -102,7 +102,7 @@ static void t_log(void)
     each_cpu_join();
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
     buffers_take(scan);
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         EXPECT_EQ(told_of(cpu), calls);
         lost += dropped[cpu];
     }
@@ -133,7 +133,7 @@ static void t_d(void)
     d_do(handle, KYMO_D_STOP);
     EXPECT_EQ(d_count_of(handle, 1), (uint64_t)calls * cpu_count());
     d_do(handle, KYMO_D_DESTROY);
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         EXPECT(told_of(cpu) <= calls);
     }
     EXPECT_EQ(command(_NTO_TRACE_DEALLOCBUFFER), 0);
@@ -162,7 +162,7 @@ static void t_both(void)
     }
     join(tid);
     each_cpu_join();
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         EXPECT(told_of(cpu) <= calls);
     }
     EXPECT_EQ(command(_NTO_TRACE_DEALLOCBUFFER), 0);

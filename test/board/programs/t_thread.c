@@ -197,13 +197,25 @@ static void t_name(void)
     EXPECT_EQ(strcmp(old, "worker"), 0);
 }
 
+/* A run mask that names none that runs, wherever a program gives one. */
+static void t_absent_cpus(uint32_t absent)
+{
+    struct _thread_attr attr = {.runmask = absent};
+    uint32_t mask = absent;
+
+    EXPECT_ERR(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)absent), EINVAL);
+    EXPECT_ERR(ThreadCtl(_NTO_TCTL_RUNMASK_GET_AND_SET, &mask), EINVAL);
+    EXPECT_EQ(mask, absent);
+    EXPECT_ERR(ThreadCreate(0, sleeps, NULL, &attr), EINVAL);
+}
+
 static void t_runmask(void)
 {
-    uint32_t all = cpu_count() == 32 ? ~0u : (1u << cpu_count()) - 1, mask = 0;
+    uint32_t all = kymo_cpu_mask(), mask = 0;
 
     EXPECT_EQ(ThreadCtl(_NTO_TCTL_RUNMASK_GET, &mask), 0);
     EXPECT_EQ(mask & all, all);
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+    for (unsigned cpu = 0; cpu < cpu_end(); cpu = cpu_after(cpu)) {
         struct kymo_thread_info info = {0};
 
         EXPECT_EQ(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)(1u << cpu)), 0);
@@ -212,6 +224,7 @@ static void t_runmask(void)
         EXPECT_EQ(info.cpu, cpu);
     }
     EXPECT_ERR(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)0), EINVAL);
+    t_absent_cpus(~all);
     EXPECT_EQ(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)all), 0);
 }
 

@@ -22,7 +22,7 @@ void open_buffers(void)
     EXPECT_EQ(MemMap(&map), 0);
     block = (const struct trace_slot *)(uintptr_t)map.vaddr;
     block_len = (size_t)map.len;
-    EXPECT(block_len >= (size_t)cpu_count() * PER_CPU * TRACE_BUFFER_BYTES);
+    EXPECT(block_len >= (size_t)cpu_end() * PER_CPU * TRACE_BUFFER_BYTES);
     EXPECT_EQ(command(_NTO_TRACE_SETLINEARMODE), 0);
     EXPECT_EQ(command(_NTO_TRACE_OVERWRITEBUFFER), 0);
     EXPECT_EQ(command(_NTO_TRACE_DELALLCLASSES), 0);

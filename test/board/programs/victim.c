@@ -290,7 +290,7 @@ static volatile uint32_t writes;
 /* On a CPU of its own where there are two; never in the kernel. */
 static void *writes_on(void *arg)
 {
-    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)2);
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)(1u << cpu_in_turn(1)));
     for (;;) {
         *written = ++writes;
     }
