@@ -34,6 +34,7 @@ static void frame_begin(struct top_frame *frame, uint64_t at_ns)
     frame->left_out = 0;
     frame->interrupts = 0;
     frame->ncpu = 0;
+    frame->cpus = 0;
     memset(frame->idle_ns, 0, sizeof(frame->idle_ns));
     frame->before_ns = frame->at_ns;
     frame->at_ns = at_ns;
@@ -82,8 +83,9 @@ static uint64_t positive(int64_t value)
 
 static void cpu_note(struct top_frame *frame, int64_t cpu)
 {
-    if (cpu >= 0 && cpu < TOP_CPUS && (unsigned)cpu >= frame->ncpu) {
-        frame->ncpu = (unsigned)cpu + 1;
+    if (cpu >= 0 && cpu < TOP_CPUS) {
+        frame->cpus |= UINT64_C(1) << cpu;
+        frame->ncpu = (unsigned)cpu >= frame->ncpu ? (unsigned)cpu + 1 : frame->ncpu;
     }
 }
 

@@ -67,6 +67,12 @@ static double percent(const struct sums *sums, uint64_t ns)
     return sums->seconds > 0 ? (double)ns / sums->seconds / 1e7 : 0;
 }
 
+/* Returns the number of CPUs that run: one that did not start leaves a gap. */
+static unsigned cpus_of(const struct top_frame *frame)
+{
+    return (unsigned)__builtin_popcountll(frame->cpus);
+}
+
 static struct sums sums_of(const struct top_frame *frame)
 {
     struct sums sums = {.seconds = (double)top_frame_span(frame) / 1e9};
@@ -80,9 +86,10 @@ static struct sums sums_of(const struct top_frame *frame)
     for (unsigned cpu = 0; cpu < frame->ncpu; cpu++) {
         idle += frame->idle_ns[cpu];
     }
-    if (frame->ncpu > 0) {
-        sums.busy = 100 - percent(&sums, idle) / frame->ncpu;
-        sums.threads = percent(&sums, ran) / frame->ncpu;
+    unsigned n = cpus_of(frame);
+    if (n > 0) {
+        sums.busy = 100 - percent(&sums, idle) / n;
+        sums.threads = percent(&sums, ran) / n;
     }
     sums.busy = sums.busy < 0 || sums.seconds == 0 ? 0 : sums.busy;
     return sums;
@@ -120,7 +127,7 @@ void top_show(FILE *to, const struct top_frame *frame, const struct top_style *s
     put_line(to, style,
              "%s: %u CPU%s, %.1f %% busy, threads %.1f %%; %.0f switches, %.0f messages, "
              "%.0f interrupts/s",
-             style->target, frame->ncpu, frame->ncpu == 1 ? "" : "s", sums.busy, sums.threads,
+             style->target, cpus_of(frame), cpus_of(frame) == 1 ? "" : "s", sums.busy, sums.threads,
              per_second(&sums, sums.runs), per_second(&sums, sums.sent),
              per_second(&sums, frame->interrupts));
     put_line(to, style, "%.2f s by %s%s; lost: %" PRIu64 " records%s", sums.seconds,

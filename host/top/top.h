@@ -32,7 +32,8 @@ struct top_frame {
     uint64_t at_ns,
         before_ns; /* the target's time at the interval's end and beginning; 0: unknown */
     uint64_t interrupts;
-    unsigned ncpu;
+    unsigned ncpu; /* CPUs are numbered below this */
+    uint64_t cpus; /* that run, one bit per CPU */
     uint64_t idle_ns[TOP_CPUS];
 };
 

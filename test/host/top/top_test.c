@@ -123,6 +123,31 @@ static void test_sums(void **state)
     top_frame_free(&frame);
 }
 
+/* CPU 1 of a machine did not start: it is neither counted nor busy. */
+static void test_gap(void **state)
+{
+    const struct top_style style = {.target = "unix:raw"};
+    struct top_frame frame = {0};
+    char line[100], *text = NULL;
+    size_t bytes;
+
+    (void)state;
+    top_frame_line(&frame, "T 1000000000");
+    top_frame_line(&frame, "E");
+    top_frame_line(&frame, "T 2000000000");
+    for (unsigned cpu = 0; cpu < 4; cpu += 1 + (cpu == 0)) {
+        snprintf(line, sizeof(line), "C %u 1 %u 1000000000 kymo", cpu, cpu + 1);
+        assert_int_equal(top_frame_line(&frame, line), TOP_MORE);
+    }
+    assert_int_equal(top_frame_line(&frame, "E"), TOP_WHOLE);
+    FILE *to = open_memstream(&text, &bytes);
+    top_show(to, &frame, &style);
+    fclose(to);
+    assert_non_null(strstr(text, "3 CPUs, 0.0 % busy"));
+    free(text);
+    top_frame_free(&frame);
+}
+
 static void test_table(void **state)
 {
     struct top_frame frame = {0};
@@ -170,10 +195,8 @@ static void test_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_anything),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_lines), cmocka_unit_test(test_anything), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_gap),   cmocka_unit_test(test_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
