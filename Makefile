@@ -150,6 +150,14 @@ PREFIX ?= /usr/local
 install: host libkev $(addprefix installed-,$(BOARDS)) ## install kymo, libkev and the images for people below PREFIX (/usr/local), with DESTDIR before it
 	$(Q)DESTDIR='$(DESTDIR)' scripts/install '$(PREFIX)' $(BOARDS)
 
+.PHONY: dist
+dist: ## the sources as build/kymo-VERSION.tar.gz, which builds without git (docs/release.md)
+	$(Q)scripts/dist
+
+.PHONY: deb
+deb: $(B)/deb/kymo libkev $(addprefix installed-,$(BOARDS)) ## a Debian package of what make install installs, build/kymo_VERSION_ARCH.deb (docs/release.md)
+	$(Q)scripts/deb $< $(BOARDS)
+
 .PHONY: install-query
 install-query: ## fetch DuckDB by npm, for kymo query and kymo export --parquet (docs/guide/fleet.md)
 	$(Q)DESTDIR='$(DESTDIR)' scripts/locked -q query scripts/install-query '$(PREFIX)'

@@ -40,16 +40,31 @@ HOST_PERFETTO_GEN := $(B)/gen/perfetto
 HOST_PERFETTO_OBJ := $(B)/host/perfetto.o
 HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/after.o $(B)/host/kev.o $(REPORT_PAGE_OBJ) \
 	$(HOST_PERFETTO_OBJ)
-HOST_CMD_CFLAGS := -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) -I$(HOST_PERFETTO_GEN) \
-                   -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE \
+# The command and libkev are equal in any folder; debuggers find sources from the tree's.
+HOST_CMD_CFLAGS := -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror '-ffile-prefix-map=$(CURDIR)=.' \
+                   -I. -I$(HOST_D_GEN) -I$(HOST_PERFETTO_GEN) -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE \
                    -DDTRACE_PORT_OPS_H='"host/self/port_ops.h"'
 
 host: $(B)/kymo
 
-# The version is the one at the time of linking. A kymo that is in use is never seen half-written.
+# The version is the one at the time of linking: a new commit alone links nothing, a new release does. A
+# kymo that is in use is never seen half-written. The linker's map is for scripts/third-party.
 host_link = $(Q)echo "const char kymo_version[] = \"$$(scripts/version)\";" >$@.version.c; \
-	$(HOST_CC) $(1) -o $@.new $@.version.c $^ -lm -lpthread -ldw -lelf -lz -lmicrohttpd && mv $@.new $@
-$(B)/kymo: $(HOST_OBJS)
+	$(HOST_CC) $(1) -Wl,-Map=$@.map -o $@.new $@.version.c $(filter %.o,$^) -lm -lpthread -ldw -lelf -lz -lmicrohttpd && \
+	mv $@.new $@
+$(B)/kymo: $(HOST_OBJS) $(B)/release
+	$(call host_link)
+ifneq ($(shell scripts/version -r),$(shell cat $(B)/release 2>/dev/null))
+.PHONY: $(B)/release
+endif
+$(B)/release:
+	@mkdir -p $(@D)
+	$(Q)scripts/version -r >$@
+
+# The same with the version of this moment, for packages.
+.PHONY: $(B)/deb/kymo
+$(B)/deb/kymo: $(HOST_OBJS)
+	@mkdir -p $(@D)
 	$(call host_link)
 
 # The compiler without a target, for boot images.
@@ -79,7 +94,7 @@ $(B)/host-asan/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after-asan/%.o)
 HOST_ASAN_CFLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o $(REPORT_PAGE_OBJ) \
 	$(HOST_PERFETTO_OBJ)
-$(B)/kymo-asan: $(HOST_ASAN_OBJS)
+$(B)/kymo-asan: $(HOST_ASAN_OBJS) $(B)/release
 	$(call host_link,-fsanitize=address -fsanitize=undefined)
 
 $(HOST_SRCS:%.c=$(B)/host-asan/%.o): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
@@ -94,7 +109,7 @@ $(foreach f,host host-asan,$(addprefix $(B)/$f/host/export/perfetto,.o _packet.o
 $(HOST_PERFETTO_OBJ): $(HOST_PERFETTO_GEN)/perfetto.pb-c.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -std=gnu11 -O2 -c -o $@.pb $<
-	$(Q)ld -r -o $@ $@.pb $$($(HOST_CC) -print-file-name=libprotobuf-c.a)
+	$(Q)ld -r -Map=$@.map -o $@ $@.pb $$($(HOST_CC) -print-file-name=libprotobuf-c.a)
 
 $(HOST_D_GEN)/dt_grammar.c $(HOST_D_GEN)/dt_grammar.h &: host/dt/syntax/grammar.y
 	@mkdir -p $(@D)
@@ -150,6 +165,7 @@ host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
 	    $(B)/gen/gen_$${header}_h >abi/sys/$$header.h || exit 1; \
 	done
 	$(Q)scripts/draw-pictures docs/pictures
+	$(Q)scripts/stamp-man
 
 .PHONY: host-docs-check
 host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)

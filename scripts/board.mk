@@ -279,11 +279,13 @@ $(B)/lib/libkymo.a: $(LIB_OBJS)
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJS)
 
+# maps/ says what the linker took from elsewhere: scripts/third-party.
 define program_rule
-$(B)/programs/$(1): $(call program_objs,$(1)) $(B)/lib/libkymo.a
-	@mkdir -p $$(@D)
+$(B)/programs/$(1) $(B)/maps/$(1).map &: $(call program_objs,$(1)) $(B)/lib/libkymo.a
+	@mkdir -p $(B)/programs $(B)/maps
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(CPU_FLAGS_USER) -nostdlib $$(USER_LDFLAGS) $$($(1)_LDFLAGS) -Wl,--build-id,-z,noexecstack -o $$@ \
+	$$(Q)$$(CC) $$(CPU_FLAGS_USER) -nostdlib $$(USER_LDFLAGS) $$($(1)_LDFLAGS) -Wl,--build-id,-z,noexecstack \
+		-Wl,-Map=$(B)/maps/$(1).map -o $(B)/programs/$(1) \
 		$$(USER_PLACE) $(call program_objs,$(1)) -Wl,--start-group $(B)/lib/libkymo.a $$(USER_LIBS) -Wl,--end-group
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
@@ -485,7 +487,7 @@ $(foreach i,$(ALL_IMAGES),$(eval flash-$(i): $(addprefix $(call image_at,$(i)),.
 INSTALLED_PROGRAMS := $(sort $(foreach i,$(IMAGES),$($(i)_PROGRAMS)))
 .PHONY: installed
 installed: $(foreach i,$(IMAGES),$(call image_at,$(i)).elf) $(QEMU_FILES) \
-	$(addprefix $(B)/programs/,$(INSTALLED_PROGRAMS))
+	$(foreach p,$(INSTALLED_PROGRAMS),$(B)/programs/$(p) $(B)/maps/$(p).map)
 
 .PHONY: list-images
 list-images:

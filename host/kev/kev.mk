@@ -21,7 +21,7 @@ $(LIBKEV_OBJS): $(LIBKEV)/%.o: %.c
 
 $(LIBKEV)/libkev.so.1: $(LIBKEV_OBJS) host/kev/kev.map
 	$(Q)$(HOST_CC) -shared -Wl,-soname,libkev.so.1 -Wl,--version-script=host/kev/kev.map \
-	    -Wl,-z,defs -o $@ $(LIBKEV_OBJS) -lelf
+	    -Wl,-z,defs -Wl,-Map=$@.map -o $@ $(LIBKEV_OBJS) -lelf
 $(LIBKEV)/libkev.so: $(LIBKEV)/libkev.so.1
 	$(Q)ln -sf libkev.so.1 $@
 # One object, in which only the exported names are global: no name of ours clashes with a program's.
