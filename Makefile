@@ -146,8 +146,10 @@ libkev: ## the reader of captures as a library, for C and C++: build/libkev/ (do
 babeltrace2: ## babeltrace2's plugin that reads captures: build/babeltrace2/ (docs/guide/python.md)
 
 PREFIX ?= /usr/local
+# What the linker used, for the notices: scripts/third-party.
+INSTALLED_MAPS := $(B)/kymo.map $(B)/host/perfetto.o.map $(B)/libkev/libkev.so.1.map
 .PHONY: install
-install: host libkev $(addprefix installed-,$(BOARDS)) ## install kymo, libkev and the images for people below PREFIX (/usr/local), with DESTDIR before it
+install: host libkev $(INSTALLED_MAPS) $(addprefix installed-,$(BOARDS)) ## install kymo, libkev and the images for people below PREFIX (/usr/local), with DESTDIR before it
 	$(Q)DESTDIR='$(DESTDIR)' scripts/install '$(PREFIX)' $(BOARDS)
 
 .PHONY: dist
@@ -155,7 +157,7 @@ dist: ## the sources as build/kymo-VERSION.tar.gz, which builds without git (doc
 	$(Q)scripts/dist
 
 .PHONY: deb
-deb: $(B)/deb/kymo libkev $(addprefix installed-,$(BOARDS)) ## a Debian package of what make install installs, build/kymo_VERSION_ARCH.deb (docs/release.md)
+deb: $(B)/deb/kymo host libkev $(INSTALLED_MAPS) $(addprefix installed-,$(BOARDS)) ## a Debian package of what make install installs, build/kymo_VERSION_ARCH.deb (docs/release.md)
 	$(Q)scripts/deb $< $(BOARDS)
 
 .PHONY: install-query

@@ -49,11 +49,11 @@ host: $(B)/kymo
 
 # The version is the one at the time of linking: a new commit alone links nothing, a new release does. A
 # kymo that is in use is never seen half-written. The linker's map is for scripts/third-party.
-host_link = $(Q)echo "const char kymo_version[] = \"$$(scripts/version)\";" >$@.version.c; \
-	$(HOST_CC) $(1) -Wl,-Map=$@.map -o $@.new $@.version.c $(filter %.o,$^) -lm -lpthread -ldw -lelf -lz -lmicrohttpd && \
-	mv $@.new $@
-$(B)/kymo: $(HOST_OBJS) $(B)/release
-	$(call host_link)
+host_link = $(Q)echo "const char kymo_version[] = \"$$(scripts/version)\";" >$(1).version.c; \
+	$(HOST_CC) -c -o $(1).version.o $(1).version.c && $(HOST_CC) $(2) -Wl,-Map=$(1).map -o $(1).new $(1).version.o \
+	$(filter %.o,$^) -lm -lpthread -ldw -lelf -lz -lmicrohttpd && mv $(1).new $(1)
+$(B)/kymo $(B)/kymo.map &: $(HOST_OBJS) $(B)/release
+	$(call host_link,$(B)/kymo)
 ifneq ($(shell scripts/version -r),$(shell cat $(B)/release 2>/dev/null))
 .PHONY: $(B)/release
 endif
@@ -65,7 +65,7 @@ $(B)/release:
 .PHONY: $(B)/deb/kymo
 $(B)/deb/kymo: $(HOST_OBJS)
 	@mkdir -p $(@D)
-	$(call host_link)
+	$(call host_link,$@)
 
 # The compiler without a target, for boot images.
 $(B)/tools/mkd: $(B)/host/host/gen/mkd.o $(filter-out $(B)/host/host/main.o,$(HOST_OBJS))
@@ -95,7 +95,7 @@ HOST_ASAN_CFLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -
 HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o $(REPORT_PAGE_OBJ) \
 	$(HOST_PERFETTO_OBJ)
 $(B)/kymo-asan: $(HOST_ASAN_OBJS) $(B)/release
-	$(call host_link,-fsanitize=address -fsanitize=undefined)
+	$(call host_link,$@,-fsanitize=address -fsanitize=undefined)
 
 $(HOST_SRCS:%.c=$(B)/host-asan/%.o): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
 	@mkdir -p $(@D)
@@ -106,10 +106,10 @@ $(HOST_PERFETTO_GEN)/perfetto.pb-c.c $(HOST_PERFETTO_GEN)/perfetto.pb-c.h &: hos
 	$(Q)protoc-c --c_out=$(@D) --proto_path=host/export $<
 $(foreach f,host host-asan,$(addprefix $(B)/$f/host/export/perfetto,.o _packet.o)): | \
 	$(HOST_PERFETTO_GEN)/perfetto.pb-c.h
-$(HOST_PERFETTO_OBJ): $(HOST_PERFETTO_GEN)/perfetto.pb-c.c
+$(HOST_PERFETTO_OBJ) $(HOST_PERFETTO_OBJ).map &: $(HOST_PERFETTO_GEN)/perfetto.pb-c.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -std=gnu11 -O2 -c -o $@.pb $<
-	$(Q)ld -r -Map=$@.map -o $@ $@.pb $$($(HOST_CC) -print-file-name=libprotobuf-c.a)
+	$(Q)$(HOST_CC) -std=gnu11 -O2 -c -o $(HOST_PERFETTO_OBJ).pb $<
+	$(Q)ld -r -Map=$(HOST_PERFETTO_OBJ).map -o $(HOST_PERFETTO_OBJ) $(HOST_PERFETTO_OBJ).pb $$($(HOST_CC) -print-file-name=libprotobuf-c.a)
 
 $(HOST_D_GEN)/dt_grammar.c $(HOST_D_GEN)/dt_grammar.h &: host/dt/syntax/grammar.y
 	@mkdir -p $(@D)

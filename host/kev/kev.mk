@@ -19,9 +19,10 @@ $(LIBKEV_OBJS): $(LIBKEV)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 
-$(LIBKEV)/libkev.so.1: $(LIBKEV_OBJS) host/kev/kev.map
+$(LIBKEV)/libkev.so.1 $(LIBKEV)/libkev.so.1.map &: $(LIBKEV_OBJS) host/kev/kev.map
 	$(Q)$(HOST_CC) -shared -Wl,-soname,libkev.so.1 -Wl,--version-script=host/kev/kev.map \
-	    -Wl,-z,defs -Wl,-Map=$@.map -o $@ $(LIBKEV_OBJS) -lelf
+	    -Wl,-z,defs -Wl,-Map=$(LIBKEV)/libkev.so.1.map -o $(LIBKEV)/libkev.so.1 \
+	    $(LIBKEV_OBJS) -lelf
 $(LIBKEV)/libkev.so: $(LIBKEV)/libkev.so.1
 	$(Q)ln -sf libkev.so.1 $@
 # One object, in which only the exported names are global: no name of ours clashes with a program's.
