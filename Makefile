@@ -158,7 +158,7 @@ dist: ## the sources as build/kymo-VERSION.tar.gz, which builds without git (doc
 
 .PHONY: deb
 deb: $(B)/deb/kymo host libkev $(INSTALLED_MAPS) $(addprefix installed-,$(BOARDS)) ## a Debian package of what make install installs, build/kymo_VERSION_ARCH.deb (docs/release.md)
-	$(Q)scripts/deb $< $(BOARDS)
+	$(Q)scripts/deb $(DEB:%=-o %) $< $(BOARDS)
 
 .PHONY: install-query
 install-query: ## fetch DuckDB by npm, for kymo query and kymo export --parquet (docs/guide/fleet.md)
