@@ -279,13 +279,11 @@ $(B)/lib/libkymo.a: $(LIB_OBJS)
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJS)
 
-# maps/ says what the linker took from elsewhere: scripts/third-party.
 define program_rule
 $(B)/programs/$(1) $(B)/maps/$(1).map &: $(call program_objs,$(1)) $(B)/lib/libkymo.a
 	@mkdir -p $(B)/programs $(B)/maps
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(CPU_FLAGS_USER) -nostdlib $$(USER_LDFLAGS) $$($(1)_LDFLAGS) -Wl,--build-id,-z,noexecstack \
-		-Wl,-Map=$(B)/maps/$(1).map -o $(B)/programs/$(1) \
+	$$(Q)$$(CC) $$(CPU_FLAGS_USER) -nostdlib $$(USER_LDFLAGS) $$($(1)_LDFLAGS) -Wl,--build-id,-z,noexecstack,-Map=$(B)/maps/$(1).map -o $(B)/programs/$(1) \
 		$$(USER_PLACE) $(call program_objs,$(1)) -Wl,--start-group $(B)/lib/libkymo.a $$(USER_LIBS) -Wl,--end-group
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
