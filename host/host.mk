@@ -165,7 +165,7 @@ host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
 	    $(B)/gen/gen_$${header}_h >abi/sys/$$header.h || exit 1; \
 	done
 	$(Q)scripts/draw-pictures docs/pictures
-	$(Q)scripts/stamp-man
+	$(Q)scripts/measure-house --docs
 
 .PHONY: host-docs-check
 host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
@@ -177,6 +177,7 @@ host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%
 	    $(B)/gen/gen_$${header}_h | cmp - abi/sys/$$header.h || { \
 	        echo "abi/sys/$$header.h is old: run make docs" >&2; exit 1; }; \
 	done
+	$(Q)old=$$(scripts/measure-house --docs-check); [ -z "$$old" ] || { echo "$$old" >&2; exit 1; }
 
 include host/kev/kev.mk
 include host/babeltrace2/babeltrace2.mk
