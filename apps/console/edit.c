@@ -12,16 +12,16 @@
 #define ESC 0x1b
 #define DELETE 0x7f
 
-static char line[EDIT_LINE_MOST];
-static size_t length, cursor;
+static char edit_line_text[EDIT_LINE_MOST];
+static size_t edit_length, edit_cursor;
 
-static char history[EDIT_HISTORY][EDIT_LINE_MOST + 1]; /* ended by NUL */
-static unsigned remembered; /* lines so far; the newest EDIT_HISTORY stay */
-static unsigned back;       /* how far the arrows have gone: 0 is the line being typed */
+static char edit_history[EDIT_HISTORY][EDIT_LINE_MOST + 1]; /* ended by NUL */
+static unsigned edit_lines_remembered; /* lines so far; the newest EDIT_HISTORY stay */
+static unsigned edit_lines_back;       /* how far the arrows have gone: 0 is the line being typed */
 
 /* An escape sequence: ESC, then [ or O, then parameters, then a final character. */
-static enum { PLAIN, AFTER_ESC, IN_SEQUENCE } state;
-static unsigned parameter;
+static enum { PLAIN, AFTER_ESC, IN_SEQUENCE } edit_escape_state;
+static unsigned edit_escape_parameter;
 
 static void echo_many(edit_echo echo, char c, size_t count)
 {
@@ -33,32 +33,33 @@ static void echo_many(edit_echo echo, char c, size_t count)
 /* Prints the line from the cursor on, `erased` blanks behind it, and goes back to the cursor. */
 static void echo_tail(edit_echo echo, size_t erased)
 {
-    echo(line + cursor, length - cursor);
+    echo(edit_line_text + edit_cursor, edit_length - edit_cursor);
     echo_many(echo, ' ', erased);
-    echo_many(echo, '\b', length - cursor + erased);
+    echo_many(echo, '\b', edit_length - edit_cursor + erased);
 }
 
 static void move_to(size_t to, edit_echo echo)
 {
-    if (to < cursor) {
-        echo_many(echo, '\b', cursor - to);
+    if (to < edit_cursor) {
+        echo_many(echo, '\b', edit_cursor - to);
     } else {
-        echo(line + cursor, to - cursor);
+        echo(edit_line_text + edit_cursor, to - edit_cursor);
     }
-    cursor = to;
+    edit_cursor = to;
 }
 
-static void insert(char c, edit_echo echo)
+static void edit_insert_char(char c, edit_echo echo)
 {
-    if (length == EDIT_LINE_MOST) {
+    if (edit_length == EDIT_LINE_MOST) {
         echo("\a", 1);
         return;
     }
-    memmove(line + cursor + 1, line + cursor, length - cursor);
-    line[cursor] = c;
-    length++;
+    memmove(edit_line_text + edit_cursor + 1, edit_line_text + edit_cursor,
+            edit_length - edit_cursor);
+    edit_line_text[edit_cursor] = c;
+    edit_length++;
     echo(&c, 1);
-    cursor++;
+    edit_cursor++;
     echo_tail(echo, 0);
 }
 
@@ -68,51 +69,51 @@ static void erase_between(size_t from, size_t to, edit_echo echo)
     size_t count = to - from;
 
     move_to(from, echo);
-    memmove(line + from, line + to, length - to);
-    length -= count;
+    memmove(edit_line_text + from, edit_line_text + to, edit_length - to);
+    edit_length -= count;
     echo_tail(echo, count);
 }
 
 static size_t word_start(void)
 {
-    size_t at = cursor;
+    size_t at = edit_cursor;
 
-    while (at > 0 && line[at - 1] == ' ') {
+    while (at > 0 && edit_line_text[at - 1] == ' ') {
         at--;
     }
-    while (at > 0 && line[at - 1] != ' ') {
+    while (at > 0 && edit_line_text[at - 1] != ' ') {
         at--;
     }
     return at;
 }
 
 /* Shows a line of the history; 0: an empty one. */
-static void recall(unsigned how_far, edit_echo echo)
+static void edit_recall_line(unsigned how_far, edit_echo echo)
 {
-    if (how_far > remembered || how_far > EDIT_HISTORY) {
+    if (how_far > edit_lines_remembered || how_far > EDIT_HISTORY) {
         echo("\a", 1);
         return;
     }
-    erase_between(0, length, echo);
-    back = how_far;
-    if (back > 0) {
-        const char *text = history[(remembered - back) % EDIT_HISTORY];
+    erase_between(0, edit_length, echo);
+    edit_lines_back = how_far;
+    if (edit_lines_back > 0) {
+        const char *text = edit_history[(edit_lines_remembered - edit_lines_back) % EDIT_HISTORY];
 
-        length = cursor = strlen(text);
-        memcpy(line, text, length);
-        echo(line, length);
+        edit_length = edit_cursor = strlen(text);
+        memcpy(edit_line_text, text, edit_length);
+        echo(edit_line_text, edit_length);
     }
 }
 
-static void up(edit_echo echo)
+static void edit_recall_older(edit_echo echo)
 {
-    recall(back + 1, echo);
+    edit_recall_line(edit_lines_back + 1, echo);
 }
 
-static void down(edit_echo echo)
+static void edit_recall_newer(edit_echo echo)
 {
-    if (back > 0) {
-        recall(back - 1, echo);
+    if (edit_lines_back > 0) {
+        edit_recall_line(edit_lines_back - 1, echo);
     } else {
         echo("\a", 1);
     }
@@ -121,36 +122,39 @@ static void down(edit_echo echo)
 /* The key whose sequence ends with this character. */
 static void final_char(int c, edit_echo echo)
 {
-    bool home = c == 'H' || (c == '~' && (parameter == 1 || parameter == 7));
-    bool end = c == 'F' || (c == '~' && (parameter == 4 || parameter == 8));
+    bool home =
+        c == 'H' || (c == '~' && (edit_escape_parameter == 1 || edit_escape_parameter == 7));
+    bool end = c == 'F' || (c == '~' && (edit_escape_parameter == 4 || edit_escape_parameter == 8));
 
     if (c == 'A') {
-        up(echo);
+        edit_recall_older(echo);
     } else if (c == 'B') {
-        down(echo);
-    } else if (c == 'C' && cursor < length) {
-        move_to(cursor + 1, echo);
-    } else if (c == 'D' && cursor > 0) {
-        move_to(cursor - 1, echo);
+        edit_recall_newer(echo);
+    } else if (c == 'C' && edit_cursor < edit_length) {
+        move_to(edit_cursor + 1, echo);
+    } else if (c == 'D' && edit_cursor > 0) {
+        move_to(edit_cursor - 1, echo);
     } else if (home || end) {
-        move_to(home ? 0 : length, echo);
-    } else if (c == '~' && parameter == 3 && cursor < length) {
-        erase_between(cursor, cursor + 1, echo);
+        move_to(home ? 0 : edit_length, echo);
+    } else if (c == '~' && edit_escape_parameter == 3 && edit_cursor < edit_length) {
+        erase_between(edit_cursor, edit_cursor + 1, echo);
     }
 }
 
 static void sequence_char(int c, edit_echo echo)
 {
-    if (state == AFTER_ESC) {
-        state = c == '[' || c == 'O' ? IN_SEQUENCE : PLAIN;
-        parameter = 0;
+    if (edit_escape_state == AFTER_ESC) {
+        edit_escape_state = c == '[' || c == 'O' ? IN_SEQUENCE : PLAIN;
+        edit_escape_parameter = 0;
     } else if (c >= '0' && c <= '9') {
-        parameter = parameter < 1000 ? parameter * 10 + (unsigned)(c - '0') : parameter;
+        edit_escape_parameter = edit_escape_parameter < 1000
+                                    ? edit_escape_parameter * 10 + (unsigned)(c - '0')
+                                    : edit_escape_parameter;
     } else if (c >= '@' && c <= '~') {
-        state = PLAIN;
+        edit_escape_state = PLAIN;
         final_char(c, echo);
     } else if (c < ' ' || c > '~') {
-        state = PLAIN; /* no sequence: dropped */
+        edit_escape_state = PLAIN; /* no sequence: dropped */
     }
 }
 
@@ -158,32 +162,32 @@ static void control_char(int c, edit_echo echo)
 {
     switch (c) {
     case ESC:
-        state = AFTER_ESC;
+        edit_escape_state = AFTER_ESC;
         break;
     case '\b':
     case DELETE:
-        erase_between(cursor - (cursor > 0), cursor, echo);
+        erase_between(edit_cursor - (edit_cursor > 0), edit_cursor, echo);
         break;
     case CTRL('A'):
         move_to(0, echo);
         break;
     case CTRL('E'):
-        move_to(length, echo);
+        move_to(edit_length, echo);
         break;
     case CTRL('U'):
-        erase_between(0, cursor, echo);
+        erase_between(0, edit_cursor, echo);
         break;
     case CTRL('K'):
-        erase_between(cursor, length, echo);
+        erase_between(edit_cursor, edit_length, echo);
         break;
     case CTRL('W'):
-        erase_between(word_start(), cursor, echo);
+        erase_between(word_start(), edit_cursor, echo);
         break;
     case CTRL('P'):
-        up(echo);
+        edit_recall_older(echo);
         break;
     case CTRL('N'):
-        down(echo);
+        edit_recall_newer(echo);
         break;
     default:
         echo("\a", 1);
@@ -194,43 +198,44 @@ static void control_char(int c, edit_echo echo)
 enum edit_result edit_char(int c, edit_echo echo)
 {
     if (c == '\r' || c == '\n' || c == CTRL('C')) {
-        state = PLAIN;
-        move_to(length, echo);
+        edit_escape_state = PLAIN;
+        move_to(edit_length, echo);
         return c == CTRL('C') ? EDIT_INTERRUPT : EDIT_FINISHED;
     }
-    if (state != PLAIN) {
+    if (edit_escape_state != PLAIN) {
         sequence_char(c, echo);
     } else if (c == CTRL('D')) {
-        return length == 0 ? EDIT_END : EDIT_MORE;
+        return edit_length == 0 ? EDIT_END : EDIT_MORE;
     } else if (c < ' ' || c == DELETE) {
         control_char(c, echo);
     } else {
-        insert((char)c, echo);
+        edit_insert_char((char)c, echo);
     }
     return EDIT_MORE;
 }
 
 const char *edit_line(size_t *bytes)
 {
-    *bytes = length;
-    return line;
+    *bytes = edit_length;
+    return edit_line_text;
 }
 
-static void remember(void)
+static void edit_remember_line(void)
 {
-    const char *newest = history[(remembered + EDIT_HISTORY - 1) % EDIT_HISTORY];
+    const char *newest = edit_history[(edit_lines_remembered + EDIT_HISTORY - 1) % EDIT_HISTORY];
 
-    if (length == 0 || (strlen(newest) == length && memcmp(newest, line, length) == 0)) {
+    if (edit_length == 0 ||
+        (strlen(newest) == edit_length && memcmp(newest, edit_line_text, edit_length) == 0)) {
         return;
     }
-    memcpy(history[remembered % EDIT_HISTORY], line, length);
-    history[remembered % EDIT_HISTORY][length] = '\0';
-    remembered++;
+    memcpy(edit_history[edit_lines_remembered % EDIT_HISTORY], edit_line_text, edit_length);
+    edit_history[edit_lines_remembered % EDIT_HISTORY][edit_length] = '\0';
+    edit_lines_remembered++;
 }
 
 void edit_begin(void)
 {
-    remember();
-    length = cursor = 0;
-    back = 0;
+    edit_remember_line();
+    edit_length = edit_cursor = 0;
+    edit_lines_back = 0;
 }

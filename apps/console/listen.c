@@ -12,14 +12,14 @@
 
 #define PIECE 1024 /* bytes of one reply at most */
 
-static int listener; /* connection to the last listener, 0: none; kept while it asks again */
+static int listen_receiver; /* connection to the last listener, 0: none; kept while it asks again */
 static int listener_pid, listener_chid, listener_code;
 static bool listener_waits; /* for a pulse */
 
 static void listener_forget(void)
 {
-    ConnectDetach(listener);
-    listener = 0;
+    ConnectDetach(listen_receiver);
+    listen_receiver = 0;
     listener_waits = false;
 }
 
@@ -28,7 +28,7 @@ void listen_notify(void)
     if (listener_waits) {
         listener_waits = false;
         /* A listener that has ended, or whose channel is full, may attach and ask again. */
-        if (MsgSendPulse(listener, SIGEV_PULSE_PRIO_INHERIT, listener_code, 0) == -1) {
+        if (MsgSendPulse(listen_receiver, SIGEV_PULSE_PRIO_INHERIT, listener_code, 0) == -1) {
             listener_forget();
         }
     }
@@ -36,17 +36,17 @@ void listen_notify(void)
 
 static void wait_for_more(int rcvid, const struct console_listen *msg, const struct _msg_info *info)
 {
-    if (listener > 0 && (listener_pid != info->pid || listener_chid != msg->chid)) {
+    if (listen_receiver > 0 && (listener_pid != info->pid || listener_chid != msg->chid)) {
         listener_forget();
     }
-    if (listener == 0) {
+    if (listen_receiver == 0) {
         int coid = ConnectAttach(0, info->pid, msg->chid, _NTO_SIDE_CHANNEL, 0);
 
         if (coid < 0) {
             MsgError(rcvid, errno);
             return;
         }
-        listener = coid;
+        listen_receiver = coid;
         listener_pid = info->pid;
         listener_chid = msg->chid;
     }

@@ -23,9 +23,9 @@
 #define PULSE_RX 1
 #define CHUNK 256
 
-static volatile uint32_t *registers;
-static int interrupt_id;
-static bool held; /* the input is full: the interrupt stays masked */
+static volatile uint32_t *console_registers;
+static int console_interrupt_id;
+static bool console_output_held; /* the input is full: the interrupt stays masked */
 
 union message {
     struct _pulse pulse;
@@ -39,7 +39,7 @@ union message {
     } listen;
 };
 
-static void output(const char *text, size_t bytes)
+static void console_write_text(const char *text, size_t bytes)
 {
     while (bytes > 0) {
         long written = ConsoleWrite(text, bytes);
@@ -55,7 +55,7 @@ static void output(const char *text, size_t bytes)
 
 /* Fetches in pieces what did not come with the first one. The status is the number of bytes
  * written, even if the client's buffer turned out to be bad half way. */
-static void serve_write(int rcvid, const union message *msg, const struct _msg_info *info)
+static void console_serve_write(int rcvid, const union message *msg, const struct _msg_info *info)
 {
     char piece[CHUNK];
     size_t total = msg->io.head.bytes;
@@ -63,7 +63,7 @@ static void serve_write(int rcvid, const union message *msg, const struct _msg_i
 
     io_started((uint32_t)total, IO_WRITE, info->pid, 0);
     at = at < total ? at : total;
-    output(msg->io.data, at);
+    console_write_text(msg->io.data, at);
     while (at < total) {
         size_t left = total - at;
         long got = MsgRead(rcvid, piece, left < CHUNK ? left : CHUNK, sizeof(msg->io.head) + at);
@@ -71,7 +71,7 @@ static void serve_write(int rcvid, const union message *msg, const struct _msg_i
         if (got <= 0) {
             break;
         }
-        output(piece, (size_t)got);
+        console_write_text(piece, (size_t)got);
         at += (size_t)got;
     }
     io_ended((uint32_t)total, IO_WRITE, 0, info->pid, 0);
@@ -92,7 +92,7 @@ static void serve_type(int rcvid, const union message *msg, size_t received)
     bytes = bytes < msg->listen.head.bytes ? bytes : msg->listen.head.bytes;
     MsgReply(rcvid, (long)bytes, NULL, 0);
     for (size_t i = 0; i < bytes; i++) {
-        input_char((uint8_t)msg->listen.data[i], output);
+        input_char((uint8_t)msg->listen.data[i], console_write_text);
     }
 }
 
@@ -120,29 +120,29 @@ static void serve_listen(int rcvid, const union message *msg, const struct _msg_
  * last check raises the interrupt again. While the input is full the device keeps them, with its
  * interrupt masked; under an emulator the sender then waits.
  */
-static void receive(void)
+static void console_receive_input(void)
 {
     int c;
 
-    console_uart.acknowledge(registers);
-    while (!input_full() && (c = console_uart.get(registers)) >= 0) {
-        input_char(c, output);
+    console_uart.acknowledge(console_registers);
+    while (!input_full() && (c = console_uart.get(console_registers)) >= 0) {
+        input_char(c, console_write_text);
     }
-    held = input_full();
+    console_output_held = input_full();
 }
 
 static void serve_interrupt(void)
 {
-    receive();
-    if (!held) {
-        InterruptUnmask(console_uart.interrupt, interrupt_id);
+    console_receive_input();
+    if (!console_output_held) {
+        InterruptUnmask(console_uart.interrupt, console_interrupt_id);
     }
 }
 
 /* Called when a reader has made room. */
 static void receive_again(void)
 {
-    if (held && !input_full()) {
+    if (console_output_held && !input_full()) {
         serve_interrupt();
     }
 }
@@ -154,7 +154,7 @@ static void serve_message(int rcvid, const union message *msg, const struct _msg
 
     switch (error ? 0 : msg->io.head.type) {
     case _IO_WRITE:
-        serve_write(rcvid, msg, info);
+        console_serve_write(rcvid, msg, info);
         return;
     case _IO_READ:
         error = -input_read(rcvid, info->pid, msg->io.head.bytes);
@@ -184,7 +184,7 @@ static void serve_message(int rcvid, const union message *msg, const struct _msg
     }
 }
 
-static void serve(int chid)
+static void console_serve_messages(int chid)
 {
     union message msg;
     struct _msg_info info;
@@ -217,7 +217,7 @@ static int open_device(void)
     if (MemMap(&map) < 0) {
         return -1;
     }
-    registers = (volatile uint32_t *)(uintptr_t)map.vaddr;
+    console_registers = (volatile uint32_t *)(uintptr_t)map.vaddr;
     return 0;
 }
 
@@ -233,14 +233,14 @@ static int attach_device(int chid)
         return -1;
     }
     SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_RX, 0);
-    interrupt_id = InterruptAttachEvent(console_uart.interrupt, &event, 0);
-    if (interrupt_id < 0) {
+    console_interrupt_id = InterruptAttachEvent(console_uart.interrupt, &event, 0);
+    if (console_interrupt_id < 0) {
         return -1;
     }
-    console_uart.start(registers);
+    console_uart.start(console_registers);
     /* Earlier characters have raised no interrupt, and a UART without a FIFO that holds one
      * receives no more. */
-    receive();
+    console_receive_input();
     return 0;
 }
 
@@ -253,5 +253,5 @@ int main(void)
                errno == EPERM ? "it needs the abilities device and interrupt" : strerror(errno));
         return 1;
     }
-    serve(name->chid);
+    console_serve_messages(name->chid);
 }

@@ -9,20 +9,20 @@ enum { DATA = 0, IER = 1, LSR = 5 };
 #define IER_RECEIVED 0x01
 #define LSR_RECEIVED 0x01
 
-static void start(volatile uint32_t *base)
+static void uart_16550_start(volatile uint32_t *base)
 {
     (void)base;
     kymo_out8(COM1 + IER, IER_RECEIVED);
 }
 
-static int get(volatile uint32_t *base)
+static int uart_16550_get_byte(volatile uint32_t *base)
 {
     (void)base;
     return kymo_in8(COM1 + LSR) & LSR_RECEIVED ? kymo_in8(COM1 + DATA) : -1;
 }
 
 /* The interrupt ends when all has been read. */
-static void acknowledge(volatile uint32_t *base)
+static void uart_16550_acknowledge(volatile uint32_t *base)
 {
     (void)base;
 }
@@ -32,7 +32,7 @@ const struct uart console_uart = {
     .registers = COM1,
     .length = 0,
     .interrupt = 4,
-    .start = start,
-    .get = get,
-    .acknowledge = acknowledge,
+    .start = uart_16550_start,
+    .get = uart_16550_get_byte,
+    .acknowledge = uart_16550_acknowledge,
 };

@@ -8,20 +8,20 @@ enum { CONTROL = 0, IER = 2, ISR = 5, TRIGGER = 8, STATUS = 11, FIFO = 12 };
 #define RX_EMPTY 0x02u
 #define INT_RX 0x01u /* as many characters as TRIGGER says */
 
-static void start(volatile uint32_t *base)
+static void uart_cadence_start(volatile uint32_t *base)
 {
     base[CONTROL] = CONTROL_ENABLED;
     base[TRIGGER] = 1;
     base[IER] = INT_RX;
 }
 
-static int get(volatile uint32_t *base)
+static int uart_cadence_get_byte(volatile uint32_t *base)
 {
     return base[STATUS] & RX_EMPTY ? -1 : (int)(base[FIFO] & 0xff);
 }
 
 /* What is still in the FIFO sets the bit again: the next interrupt may find nothing. */
-static void acknowledge(volatile uint32_t *base)
+static void uart_cadence_acknowledge(volatile uint32_t *base)
 {
     base[ISR] = INT_RX;
 }
@@ -31,7 +31,7 @@ const struct uart console_uart = {
     .registers = CADENCE_BASE,
     .length = 0x1000,
     .interrupt = CADENCE_IRQ,
-    .start = start,
-    .get = get,
-    .acknowledge = acknowledge,
+    .start = uart_cadence_start,
+    .get = uart_cadence_get_byte,
+    .acknowledge = uart_cadence_acknowledge,
 };

@@ -12,18 +12,18 @@ enum { DATA = 0, STATE = 1, CTRL = 2, INT = 3, BAUDDIV = 4 }; /* word offsets */
 #define INT_RX 0x2
 #define DIVIDER 217 /* 25 MHz / 115200 */
 
-static void start(volatile uint32_t *base)
+static void uart_cmsdk_start(volatile uint32_t *base)
 {
     base[BAUDDIV] = DIVIDER;
     base[CTRL] = CTRL_TX_ENABLE | CTRL_RX_ENABLE | CTRL_RX_INTERRUPT;
 }
 
-static int get(volatile uint32_t *base)
+static int uart_cmsdk_get_byte(volatile uint32_t *base)
 {
     return base[STATE] & STATE_RX_FULL ? (int)(base[DATA] & 0xff) : -1;
 }
 
-static void acknowledge(volatile uint32_t *base)
+static void uart_cmsdk_acknowledge(volatile uint32_t *base)
 {
     base[INT] = INT_RX;
     base[STATE] = STATE_RX_OVERRUN;
@@ -34,7 +34,7 @@ const struct uart console_uart = {
     .registers = 0x40004000,
     .length = 0x1000,
     .interrupt = 0,
-    .start = start,
-    .get = get,
-    .acknowledge = acknowledge,
+    .start = uart_cmsdk_start,
+    .get = uart_cmsdk_get_byte,
+    .acknowledge = uart_cmsdk_acknowledge,
 };

@@ -10,18 +10,18 @@ enum { DR = 0, FR = 0x18 / 4, CR = 0x30 / 4, IMSC = 0x38 / 4, ICR = 0x44 / 4 };
 #define INT_RX_TIMEOUT 0x40
 
 /* The FIFO stays on or off as it is: to switch it drops what has been received. */
-static void start(volatile uint32_t *base)
+static void uart_pl011_start(volatile uint32_t *base)
 {
     base[CR] = CR_ENABLE_TX_RX;
     base[IMSC] = INT_RX | INT_RX_TIMEOUT;
 }
 
-static int get(volatile uint32_t *base)
+static int uart_pl011_get_byte(volatile uint32_t *base)
 {
     return base[FR] & FR_RX_EMPTY ? -1 : (int)(base[DR] & 0xff);
 }
 
-static void acknowledge(volatile uint32_t *base)
+static void uart_pl011_acknowledge(volatile uint32_t *base)
 {
     base[ICR] = INT_RX | INT_RX_TIMEOUT;
 }
@@ -31,7 +31,7 @@ const struct uart console_uart = {
     .registers = PL011_BASE,
     .length = 0x1000,
     .interrupt = PL011_IRQ,
-    .start = start,
-    .get = get,
-    .acknowledge = acknowledge,
+    .start = uart_pl011_start,
+    .get = uart_pl011_get_byte,
+    .acknowledge = uart_pl011_acknowledge,
 };

@@ -9,19 +9,19 @@ enum { SR = 0, DR = 1, BRR = 2, CR1 = 3 }; /* word offsets */
 #define CR1_RXNEIE 0x20
 
 /* The kernel has set speed and pins. */
-static void start(volatile uint32_t *base)
+static void uart_stm32_start(volatile uint32_t *base)
 {
     base[CR1] |= CR1_RXNEIE;
 }
 
-static int get(volatile uint32_t *base)
+static int uart_stm32_get_byte(volatile uint32_t *base)
 {
     return base[SR] & SR_RXNE ? (int)(base[DR] & 0xff) : -1;
 }
 
-/* get() ends the interrupt of a byte by reading SR and DR. An overrun that came between the two is
- * ended here. */
-static void acknowledge(volatile uint32_t *base)
+/* uart_stm32_get_byte() ends the interrupt of a byte by reading SR and DR. An overrun that came
+ * between the two is ended here. */
+static void uart_stm32_acknowledge(volatile uint32_t *base)
 {
     if ((base[SR] & (SR_RXNE | SR_ORE)) == SR_ORE) {
         (void)base[DR];
@@ -33,7 +33,7 @@ const struct uart console_uart = {
     .registers = 0x40004400,
     .length = 0x400,
     .interrupt = 38,
-    .start = start,
-    .get = get,
-    .acknowledge = acknowledge,
+    .start = uart_stm32_start,
+    .get = uart_stm32_get_byte,
+    .acknowledge = uart_stm32_acknowledge,
 };

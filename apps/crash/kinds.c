@@ -10,17 +10,17 @@
 #include "apps/crash/crash.h"
 #include "apps/crash/machine.h"
 
-static volatile uint32_t sink;
-static const uint32_t constant = 0x1234;
+static volatile uint32_t crash_sink;
+static const uint32_t crash_const_word = 0x1234;
 static uint32_t data_code[] = CRASH_RETURN_CODE;
-static const char *argument;
+static const char *crash_argument_text;
 
 static void read_at(uintptr_t address)
 {
-    sink = *(volatile uint32_t *)address;
+    crash_sink = *(volatile uint32_t *)address;
 }
 
-static void write_at(uintptr_t address)
+static void crash_write_at(uintptr_t address)
 {
     *(volatile uint32_t *)address = 0xdeadbeef;
 }
@@ -37,7 +37,7 @@ void kind_null_read(void)
 
 void kind_null_write(void)
 {
-    write_at(crash_launder(0));
+    crash_write_at(crash_launder(0));
 }
 
 void kind_null_jump(void)
@@ -57,7 +57,7 @@ void kind_kernel_read(void)
 
 void kind_kernel_write(void)
 {
-    write_at(CRASH_KERNEL_DATA);
+    crash_write_at(CRASH_KERNEL_DATA);
 }
 
 void kind_kernel_jump(void)
@@ -67,12 +67,12 @@ void kind_kernel_jump(void)
 
 void kind_text_write(void)
 {
-    write_at((uintptr_t)kind_text_write & ~(uintptr_t)3);
+    crash_write_at((uintptr_t)kind_text_write & ~(uintptr_t)3);
 }
 
 void kind_const_write(void)
 {
-    write_at(crash_launder((uintptr_t)&constant));
+    crash_write_at(crash_launder((uintptr_t)&crash_const_word));
 }
 
 void kind_data_jump(void)
@@ -89,17 +89,19 @@ void kind_stack_jump(void)
 }
 
 /* Not a tail call: each level keeps a piece of stack in use. */
-static unsigned deeper(unsigned level)
+static unsigned crash_recurse_deeper(unsigned level)
 {
     volatile char use[128];
 
     memset((char *)use, (int)level, sizeof(use));
-    return level == UINT32_MAX ? 0 : deeper(level + 1) + (unsigned)use[level % sizeof(use)];
+    return level == UINT32_MAX
+               ? 0
+               : crash_recurse_deeper(level + 1) + (unsigned)use[level % sizeof(use)];
 }
 
 void kind_stack_overflow(void)
 {
-    sink = deeper(0);
+    crash_sink = crash_recurse_deeper(0);
 }
 
 void kind_undefined(void)
@@ -124,7 +126,7 @@ void kind_privileged(void)
 
 void kind_device(void)
 {
-    write_at(CRASH_DEVICE);
+    crash_write_at(CRASH_DEVICE);
 }
 
 void kind_misaligned(void)
@@ -139,7 +141,7 @@ void kind_divide(void)
     volatile int zero = 0;
     volatile int one = 1;
 
-    sink = (uint32_t)(one / zero);
+    crash_sink = (uint32_t)(one / zero);
     exit(0);
 }
 
@@ -155,10 +157,10 @@ void kind_bad_stack(void)
 
 void kind_other(void)
 {
-    write_at((uintptr_t)strtoull(argument ? argument : "0", NULL, 0));
+    crash_write_at((uintptr_t)strtoull(crash_argument_text ? crash_argument_text : "0", NULL, 0));
 }
 
 void crash_argument(const char *text)
 {
-    argument = text;
+    crash_argument_text = text;
 }

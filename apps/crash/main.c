@@ -18,7 +18,7 @@ static const struct {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static int usage(int status)
+static int crash_usage(int status)
 {
     printf("usage: crash KIND | crash list\n"
            "Does one thing that a process must not do, and so ends.\n"
@@ -26,7 +26,7 @@ static int usage(int status)
     return status;
 }
 
-static int list(void)
+static int crash_list_kinds(void)
 {
     for (size_t i = 0; i < KINDS; i++) {
         printf("%-16s%s\n", kinds[i].name, kinds[i].text);
@@ -37,10 +37,10 @@ static int list(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "list") == 0) {
-        return list();
+        return crash_list_kinds();
     }
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        return usage(0);
+        return crash_usage(0);
     }
     crash_argument(argc > 2 ? argv[2] : NULL);
     for (size_t i = 0; argc > 1 && i < KINDS; i++) {
@@ -52,5 +52,5 @@ int main(int argc, char **argv)
             return 3;
         }
     }
-    return usage(2);
+    return crash_usage(2);
 }

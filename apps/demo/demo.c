@@ -26,9 +26,9 @@ struct job {
     char *argv[6];
 };
 
-static char *speed; /* xTIMES, of all programs; NULL: the usual one */
+static char *demo_speed; /* xTIMES, of all programs; NULL: the usual one */
 
-static struct job jobs[] = {
+static struct job demo_jobs[] = {
     {20, SCHED_FIFO, false, 0, {"sensor", "250"}},
     {18, SCHED_RR, false, 0, {"client", "fast", "150", "10"}},
     {14, SCHED_RR, false, 0, {"client", "middle", "80", "20"}},
@@ -39,17 +39,17 @@ static struct job jobs[] = {
     {8, SCHED_RR, false, THREADS_HEAP, {"spinner", "1500"}},
     {10, SCHED_RR, true, 0, {"crash", "null_write"}},
 };
-#define JOBS (sizeof(jobs) / sizeof(jobs[0]))
-static int pids[JOBS];
+#define JOBS (sizeof(demo_jobs) / sizeof(demo_jobs[0]))
+static int demo_pids[JOBS];
 
-static int start(char *const argv[], int priority, int policy, uint32_t heap)
+static int demo_start_job(char *const argv[], int priority, int policy, uint32_t heap)
 {
     struct kymo_spawn_attr attr = {.priority = priority, .policy = policy, .heap_size = heap};
     char *with_speed[7] = {NULL};
 
     for (size_t i = 0; argv[i]; i++) {
         with_speed[i] = argv[i];
-        with_speed[i + 1] = speed;
+        with_speed[i + 1] = demo_speed;
     }
     int pid = kymo_spawn(argv[0], with_speed, &attr);
 
@@ -74,16 +74,16 @@ static bool wait_for_name(const char *name)
     return false;
 }
 
-static bool finish(size_t i)
+static bool demo_finish_job(size_t i)
 {
     int status = 0;
 
-    if (pids[i] < 0 || ProcWait(pids[i], &status, 0) < 0) {
+    if (demo_pids[i] < 0 || ProcWait(demo_pids[i], &status, 0) < 0) {
         return false;
     }
-    bool good = jobs[i].crashes ? KYMO_STATUS_SIGNAL(status) != 0 : status == 0;
+    bool good = demo_jobs[i].crashes ? KYMO_STATUS_SIGNAL(status) != 0 : status == 0;
     if (!good) {
-        printf("demo: %s: status 0x%x\n", jobs[i].argv[0], (unsigned)status);
+        printf("demo: %s: status 0x%x\n", demo_jobs[i].argv[0], (unsigned)status);
     }
     return good;
 }
@@ -100,18 +100,19 @@ static bool stop_filter(int pid)
     return coid >= 0 && name_close(coid) == 0 && good;
 }
 
-static bool work(void)
+static bool demo_run_jobs(void)
 {
     char *filter_args[] = {"filter", NULL};
-    int filter = start(filter_args, 10, SCHED_RR, 0);
+    int filter = demo_start_job(filter_args, 10, SCHED_RR, 0);
     bool good = filter > 0 && wait_for_name(FILTER_NAME);
 
     trace_logf(EVENT_PHASE, "workload starts");
     for (size_t i = 0; i < JOBS && good; i++) {
-        pids[i] = start(jobs[i].argv, jobs[i].priority, jobs[i].policy, jobs[i].heap);
+        demo_pids[i] = demo_start_job(demo_jobs[i].argv, demo_jobs[i].priority, demo_jobs[i].policy,
+                                      demo_jobs[i].heap);
     }
     for (size_t i = 0; i < JOBS && filter > 0; i++) {
-        good &= finish(i);
+        good &= demo_finish_job(i);
     }
     trace_logf(EVENT_PHASE, "workload ends");
     good &= stop_filter(filter);
@@ -119,7 +120,7 @@ static bool work(void)
     return good;
 }
 
-static int usage(int status)
+static int demo_usage(int status)
 {
     printf("usage: demo [-r [TURNS]] [xTIMES]\n"
            "A workload to trace: about three seconds of sensors, messages, locks and a crash.\n"
@@ -133,18 +134,18 @@ int main(int argc, char **argv)
     bool good = true;
 
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        return usage(0);
+        return demo_usage(0);
     }
-    speed = argc > 1 && argv[argc - 1][0] == 'x' ? argv[argc - 1] : NULL;
+    demo_speed = argc > 1 && argv[argc - 1][0] == 'x' ? argv[argc - 1] : NULL;
     argc = demo_arguments(argc, argv);
     bool repeat = argc > 1 && strcmp(argv[1], "-r") == 0;
     int turns = argc > 2 ? atoi(argv[2]) : repeat ? INT_MAX : 1;
 
     if ((argc > 1 && !repeat) || argc > 3 || turns < 1) {
-        return usage(2);
+        return demo_usage(2);
     }
     for (int i = 0; i < turns && good; i++) {
-        good = work();
+        good = demo_run_jobs();
     }
     return good ? 0 : 1;
 }

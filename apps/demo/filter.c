@@ -14,35 +14,35 @@
 
 #define WINDOW 16
 
-static int32_t window[WINDOW];
-static uint32_t readings, questions;
+static int32_t filter_window[WINDOW];
+static uint32_t filter_readings, filter_questions;
 
-static void smooth(int rcvid)
+static void filter_smooth_value(int rcvid)
 {
-    struct filter_reply reply = {0, readings};
-    uint32_t count = readings < WINDOW ? readings : WINDOW;
+    struct filter_reply reply = {0, filter_readings};
+    uint32_t count = filter_readings < WINDOW ? filter_readings : WINDOW;
     int32_t sum = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        sum += window[i];
+        sum += filter_window[i];
     }
     demo_work(2000);
     reply.value = count ? sum / (int32_t)count : 0;
-    questions++;
+    filter_questions++;
     MsgReply(rcvid, 0, &reply, sizeof(reply));
 }
 
 /* False: the end. */
-static int serve(int rcvid, const struct filter_msg *msg)
+static int filter_serve_message(int rcvid, const struct filter_msg *msg)
 {
     switch (msg->type) {
     case FILTER_READING:
-        window[readings++ % WINDOW] = msg->value;
+        filter_window[filter_readings++ % WINDOW] = msg->value;
         demo_work(500);
         MsgReply(rcvid, 0, NULL, 0);
         return 1;
     case FILTER_SMOOTH:
-        smooth(rcvid);
+        filter_smooth_value(rcvid);
         return 1;
     case FILTER_STOP:
         MsgReply(rcvid, 0, NULL, 0);
@@ -71,13 +71,14 @@ int main(int argc, char **argv)
         int rcvid = MsgReceive(name->chid, &in, sizeof(in), NULL);
 
         if (rcvid > 0) {
-            go_on = serve(rcvid, &in.msg);
+            go_on = filter_serve_message(rcvid, &in.msg);
         } else if (rcvid == 0 && in.pulse.code == _PULSE_CODE_DISCONNECT) {
             ConnectDetach(in.pulse.scoid);
         }
     }
-    KYMO_LOG(KYMO_LOG_NOTICE, "%s ends: %u readings, %u questions", FILTER_NAME, (unsigned)readings,
-             (unsigned)questions);
-    printf("filter: %u readings, %u questions\n", (unsigned)readings, (unsigned)questions);
+    KYMO_LOG(KYMO_LOG_NOTICE, "%s ends: %u readings, %u questions", FILTER_NAME,
+             (unsigned)filter_readings, (unsigned)filter_questions);
+    printf("filter: %u readings, %u questions\n", (unsigned)filter_readings,
+           (unsigned)filter_questions);
     return 0;
 }

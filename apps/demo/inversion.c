@@ -17,7 +17,7 @@
 #define MIDDLE 12
 #define HIGH 13
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t inversion_mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t high_waited_us, middle_took_us;
 static uint32_t per_ms; /* iterations of demo_work() in a millisecond of this machine */
 
@@ -29,18 +29,18 @@ static uint32_t now_us(void)
     return (uint32_t)(ns / 1000);
 }
 
-static void *low(void *arg)
+static void *inversion_low_thread(void *arg)
 {
     (void)arg;
     kymo_thread_name("low");
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&inversion_mutex);
     trace_logi(EVENT_INVERSION, 1, LOW);
     demo_work(4 * per_ms / demo_times);
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&inversion_mutex);
     return NULL;
 }
 
-static void *middle(void *arg)
+static void *inversion_middle_thread(void *arg)
 {
     uint32_t begun;
 
@@ -54,7 +54,7 @@ static void *middle(void *arg)
     return NULL;
 }
 
-static void *high(void *arg)
+static void *inversion_high_thread(void *arg)
 {
     uint32_t begun;
 
@@ -62,14 +62,14 @@ static void *high(void *arg)
     kymo_thread_name("high");
     demo_pause(1000);
     begun = now_us();
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&inversion_mutex);
     high_waited_us = now_us() - begun;
     trace_logi(EVENT_INVERSION, 3, HIGH);
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&inversion_mutex);
     return NULL;
 }
 
-static int start(pthread_t *thread, void *(*func)(void *), int priority)
+static int inversion_start_thread(pthread_t *thread, void *(*func)(void *), int priority)
 {
     struct sched_param param = {priority};
     pthread_attr_t attr;
@@ -82,12 +82,13 @@ static int start(pthread_t *thread, void *(*func)(void *), int priority)
     return pthread_create(thread, &attr, func, NULL);
 }
 
-static int episode(void)
+static int inversion_run_episode(void)
 {
     pthread_t threads[3];
 
-    if (start(&threads[0], low, LOW) != 0 || start(&threads[1], middle, MIDDLE) != 0 ||
-        start(&threads[2], high, HIGH) != 0) {
+    if (inversion_start_thread(&threads[0], inversion_low_thread, LOW) != 0 ||
+        inversion_start_thread(&threads[1], inversion_middle_thread, MIDDLE) != 0 ||
+        inversion_start_thread(&threads[2], inversion_high_thread, HIGH) != 0) {
         printf("inversion: no thread\n");
         return 1;
     }
@@ -98,7 +99,7 @@ static int episode(void)
 }
 
 /* The quickest of some samples: the others were disturbed. */
-static void calibrate(void)
+static void inversion_calibrate_spin(void)
 {
     const uint32_t sample = 200000;
     uint32_t quickest = UINT32_MAX;
@@ -116,9 +117,9 @@ static void calibrate(void)
 int main(int argc, char **argv)
 {
     demo_arguments(argc, argv);
-    calibrate();
+    inversion_calibrate_spin();
     for (int i = 0; i < EPISODES; i++) {
-        if (episode() != 0) {
+        if (inversion_run_episode() != 0) {
             return 1;
         }
         demo_pause(20000);

@@ -12,10 +12,10 @@
 #define ITEMS 400
 #define ROOM 8
 
-static uint32_t items[ROOM]; /* [used, room] */
-static sem_t used, room;
+static uint32_t pipeline_items[ROOM]; /* [used, room] */
+static sem_t pipeline_used_sem, pipeline_room_sem;
 
-static void *produce(void *arg)
+static void *pipeline_produce_items(void *arg)
 {
     (void)arg;
     kymo_thread_name("producer");
@@ -23,10 +23,10 @@ static void *produce(void *arg)
         int waiting;
 
         demo_work(2000);
-        sem_wait(&room);
-        items[n % ROOM] = n;
-        sem_post(&used);
-        sem_getvalue(&used, &waiting);
+        sem_wait(&pipeline_room_sem);
+        pipeline_items[n % ROOM] = n;
+        sem_post(&pipeline_used_sem);
+        sem_getvalue(&pipeline_used_sem, &waiting);
         trace_logi(EVENT_ITEM, n, (unsigned)waiting);
         if (n % ROOM == 0) {
             demo_pause(8000);
@@ -41,17 +41,17 @@ int main(int argc, char **argv)
     uint32_t wrong = 0;
 
     demo_arguments(argc, argv);
-    sem_init(&used, 0, 0);
-    sem_init(&room, 0, ROOM);
-    if (pthread_create(&producer, NULL, produce, NULL) != 0) {
+    sem_init(&pipeline_used_sem, 0, 0);
+    sem_init(&pipeline_room_sem, 0, ROOM);
+    if (pthread_create(&producer, NULL, pipeline_produce_items, NULL) != 0) {
         printf("pipeline: no thread\n");
         return 1;
     }
     kymo_thread_name("consumer");
     for (uint32_t n = 0; n < ITEMS; n++) {
-        sem_wait(&used);
-        wrong += items[n % ROOM] != n;
-        sem_post(&room);
+        sem_wait(&pipeline_used_sem);
+        wrong += pipeline_items[n % ROOM] != n;
+        sem_post(&pipeline_room_sem);
         demo_work(3000);
     }
     pthread_join(producer, NULL);

@@ -15,7 +15,7 @@
 #define PERIOD (UINT64_C(1000000000) / SENSOR_HZ)
 
 /* A triangle with noise that is the same in every run. */
-static int32_t measure(uint32_t n)
+static int32_t sensor_measure_value(uint32_t n)
 {
     uint32_t phase = n % 64;
     uint32_t ramp = phase < 32 ? phase : 64 - phase;
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
             perror("sensor: pulse");
             return 1;
         }
-        msg.value = measure(n);
+        msg.value = sensor_measure_value(n);
         trace_logi(EVENT_READING, n, (unsigned)msg.value);
         if (MsgSend(filter, &msg, sizeof(msg), NULL, 0) < 0) {
             perror("sensor: filter");

@@ -11,10 +11,10 @@
 #include "apps/demo/demo.h"
 #include "lib/include/kymo.h"
 
-static uint64_t until;
-static uint32_t rounds[2];
+static uint64_t spinner_end_time;
+static uint32_t spinner_rounds[2];
 
-static uint64_t now(void)
+static uint64_t spinner_now(void)
 {
     uint64_t ns = 0;
 
@@ -22,13 +22,13 @@ static uint64_t now(void)
     return ns;
 }
 
-static void *spin(void *arg)
+static void *spinner_thread(void *arg)
 {
     uint32_t *count = arg;
 
-    kymo_thread_name(count == &rounds[0] ? "spin-0" : "spin-1");
+    kymo_thread_name(count == &spinner_rounds[0] ? "spin-0" : "spin-1");
     ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)1);
-    while (now() < until) {
+    while (spinner_now() < spinner_end_time) {
         demo_work(20000);
         (*count)++;
     }
@@ -40,13 +40,14 @@ int main(int argc, char **argv)
     pthread_t thread;
 
     argc = demo_arguments(argc, argv);
-    until = now() + (uint64_t)(argc > 1 ? atoi(argv[1]) : 300) * 1000000 / demo_times;
-    if (pthread_create(&thread, NULL, spin, &rounds[0]) != 0) {
+    spinner_end_time =
+        spinner_now() + (uint64_t)(argc > 1 ? atoi(argv[1]) : 300) * 1000000 / demo_times;
+    if (pthread_create(&thread, NULL, spinner_thread, &spinner_rounds[0]) != 0) {
         printf("spinner: no thread\n");
         return 1;
     }
-    spin(&rounds[1]);
+    spinner_thread(&spinner_rounds[1]);
     pthread_join(thread, NULL);
-    printf("spinner: %u and %u rounds\n", (unsigned)rounds[0], (unsigned)rounds[1]);
+    printf("spinner: %u and %u rounds\n", (unsigned)spinner_rounds[0], (unsigned)spinner_rounds[1]);
     return 0;
 }

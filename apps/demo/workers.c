@@ -12,11 +12,11 @@
 #define WORKERS 3
 #define TURNS 120
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static unsigned turn; /* [mutex] */
+static pthread_mutex_t workers_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t workers_turn_changed = PTHREAD_COND_INITIALIZER;
+static unsigned workers_turn; /* [mutex] */
 
-static void *work(void *arg)
+static void *workers_thread(void *arg)
 {
     unsigned me = (unsigned)(uintptr_t)arg;
     char name[KYMO_THREAD_NAME_MAX];
@@ -24,14 +24,14 @@ static void *work(void *arg)
     snprintf(name, sizeof(name), "worker-%u", me);
     kymo_thread_name(name);
     for (unsigned n = 0; n < TURNS; n++) {
-        pthread_mutex_lock(&mutex);
-        while (turn % WORKERS != me) {
-            pthread_cond_wait(&changed, &mutex);
+        pthread_mutex_lock(&workers_mutex);
+        while (workers_turn % WORKERS != me) {
+            pthread_cond_wait(&workers_turn_changed, &workers_mutex);
         }
-        turn++;
+        workers_turn++;
         demo_work(3000);
-        pthread_cond_broadcast(&changed);
-        pthread_mutex_unlock(&mutex);
+        pthread_cond_broadcast(&workers_turn_changed);
+        pthread_mutex_unlock(&workers_mutex);
         demo_pause(me == 0 ? 5000 : 1000);
     }
     return NULL;
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 
     demo_arguments(argc, argv);
     for (unsigned i = 0; i < WORKERS; i++) {
-        if (pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i) != 0) {
+        if (pthread_create(&threads[i], NULL, workers_thread, (void *)(uintptr_t)i) != 0) {
             printf("workers: no thread\n");
             return 1;
         }
@@ -51,6 +51,6 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < WORKERS; i++) {
         pthread_join(threads[i], NULL);
     }
-    printf("workers: %u turns\n", turn);
+    printf("workers: %u turns\n", workers_turn);
     return 0;
 }

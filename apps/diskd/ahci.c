@@ -113,23 +113,23 @@ enum { IDENTITY_FEATURES = 83, IDENTITY_SECTORS = 100, IDENTITY_SECTOR = 106 };
 #define LINK_MS 1000u
 #define HANDOFF_MS 2000u
 
-static uint8_t *memory;
+static uint8_t *ahci_memory;
 static uint64_t memory_phys;
-static unsigned ports; /* for whose registers there is room */
-static unsigned port;  /* the one of the disk */
-static int interrupt_line, interrupt_id;
-static struct partition part;
-static bool gone;
-static bool stuck; /* a port has not stopped */
+static unsigned ahci_nports;    /* for whose registers there is room */
+static unsigned ahci_disk_port; /* the one of the disk */
+static int interrupt_line, ahci_interrupt_id;
+static struct partition ahci_partition;
+static bool ahci_disk_gone;
+static bool ahci_port_stuck; /* a port has not stopped */
 
 static uint32_t port_get(unsigned at)
 {
-    return get(PORT(port) + at);
+    return register_get(PORT(ahci_disk_port) + at);
 }
 
 static void port_put(unsigned at, uint32_t value)
 {
-    put(PORT(port) + at, value);
+    register_put(PORT(ahci_disk_port) + at, value);
 }
 
 /* ---- the port ---------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ static void port_put(unsigned at, uint32_t value)
 static bool wait_bits(unsigned at, uint32_t mask, uint32_t wanted, unsigned ms)
 {
     for (unsigned i = 0; i <= ms; i++) {
-        if ((get(at) & mask) == wanted) {
+        if ((register_get(at) & mask) == wanted) {
             return true;
         }
         delay(1);
@@ -146,7 +146,7 @@ static bool wait_bits(unsigned at, uint32_t mask, uint32_t wanted, unsigned ms)
     return false;
 }
 
-static bool link_is_up(void)
+static bool ahci_link_is_up(void)
 {
     return (port_get(PORT_STATUS) & STATUS_LINK) == STATUS_LINK_UP;
 }
@@ -154,13 +154,13 @@ static bool link_is_up(void)
 /* The controller no longer touches our memory when this returns true. */
 static bool port_stop(void)
 {
-    const unsigned command = PORT(port) + PORT_COMMAND;
+    const unsigned command = PORT(ahci_disk_port) + PORT_COMMAND;
 
-    put(command, get(command) & ~COMMAND_START);
+    register_put(command, register_get(command) & ~COMMAND_START);
     if (!wait_bits(command, COMMAND_RUNNING, 0, STOP_MS)) {
         return false;
     }
-    put(command, get(command) & ~COMMAND_RECEIVE);
+    register_put(command, register_get(command) & ~COMMAND_RECEIVE);
     return wait_bits(command, COMMAND_RECEIVING, 0, STOP_MS);
 }
 
@@ -174,22 +174,22 @@ static void errors_clear(void)
 {
     port_put(PORT_ERROR, UINT32_MAX);
     port_put(PORT_INTERRUPT, UINT32_MAX);
-    put(INTERRUPT, 1u << port);
+    register_put(INTERRUPT, 1u << ahci_disk_port);
 }
 
 /* A port that was stopped; the disk is idle. */
 static bool port_start(void)
 {
-    const unsigned command = PORT(port) + PORT_COMMAND;
+    const unsigned command = PORT(ahci_disk_port) + PORT_COMMAND;
 
     address_put(PORT_LIST, memory_phys + LIST);
     address_put(PORT_RECEIVED, memory_phys + RECEIVED);
     errors_clear();
-    put(command, get(command) | COMMAND_POWER | COMMAND_RECEIVE);
-    if (!wait_bits(PORT(port) + PORT_TASK, TASK_BUSY | TASK_REQUESTS, 0, LINK_MS)) {
+    register_put(command, register_get(command) | COMMAND_POWER | COMMAND_RECEIVE);
+    if (!wait_bits(PORT(ahci_disk_port) + PORT_TASK, TASK_BUSY | TASK_REQUESTS, 0, LINK_MS)) {
         return false;
     }
-    put(command, get(command) | COMMAND_START);
+    register_put(command, register_get(command) | COMMAND_START);
     port_put(PORT_ENABLE, INT_DONE | INT_LINK | INT_ERRORS);
     return true;
 }
@@ -199,22 +199,22 @@ static bool link_anew(void)
     port_put(PORT_CONTROL, CONTROL_LINK_ANEW);
     delay(2);
     port_put(PORT_CONTROL, 0);
-    return wait_bits(PORT(port) + PORT_STATUS, STATUS_LINK, STATUS_LINK_UP, LINK_MS);
+    return wait_bits(PORT(ahci_disk_port) + PORT_STATUS, STATUS_LINK, STATUS_LINK_UP, LINK_MS);
 }
 
 /* For good. A port that does not stop may still use our memory, so no other one may have it. */
 static int given_up(void)
 {
-    gone = true;
+    ahci_disk_gone = true;
     port_put(PORT_ENABLE, 0);
-    stuck |= !port_stop();
+    ahci_port_stuck |= !port_stop();
     return ENODEV;
 }
 
 /* After an error: the port is made ready for the next command. */
-static int failed(void)
+static int ahci_recover_port(void)
 {
-    if (!link_is_up() || !port_stop() || (port_get(PORT_INTERRUPT) & INT_LINK)) {
+    if (!ahci_link_is_up() || !port_stop() || (port_get(PORT_INTERRUPT) & INT_LINK)) {
         return given_up(); /* a disk that lost its power has lost what it had not yet written */
     }
     if ((port_get(PORT_TASK) & (TASK_BUSY | TASK_REQUESTS)) && !link_anew()) {
@@ -225,9 +225,9 @@ static int failed(void)
 
 /* ---- a command --------------------------------------------------------------------- */
 
-static void word_put(unsigned at, uint32_t value)
+static void ahci_word_put(unsigned at, uint32_t value)
 {
-    memcpy(memory + at, &value, sizeof(value));
+    memcpy(ahci_memory + at, &value, sizeof(value));
 }
 
 /* With so many bytes of the buffer, which the disk gets if `writes`. */
@@ -244,15 +244,16 @@ static void command_make(uint8_t command, uint64_t sector, uint32_t sectors, uin
     }
     structure[12] = (uint8_t)sectors;
     structure[13] = (uint8_t)(sectors >> 8);
-    word_put(LIST, HEADER_COMMAND_WORDS | (writes ? HEADER_WRITES : 0) | HEADER_PARTS(bytes > 0));
-    word_put(LIST + 4, 0);
-    word_put(LIST + 8, (uint32_t)(memory_phys + TABLE));
-    word_put(LIST + 12, (uint32_t)((memory_phys + TABLE) >> 32));
-    memcpy(memory + TABLE, structure, sizeof(structure));
-    word_put(TABLE_PART, (uint32_t)data);
-    word_put(TABLE_PART + 4, (uint32_t)(data >> 32));
-    word_put(TABLE_PART + 8, 0);
-    word_put(TABLE_PART + 12, bytes ? bytes - 1 : 0);
+    ahci_word_put(LIST,
+                  HEADER_COMMAND_WORDS | (writes ? HEADER_WRITES : 0) | HEADER_PARTS(bytes > 0));
+    ahci_word_put(LIST + 4, 0);
+    ahci_word_put(LIST + 8, (uint32_t)(memory_phys + TABLE));
+    ahci_word_put(LIST + 12, (uint32_t)((memory_phys + TABLE) >> 32));
+    memcpy(ahci_memory + TABLE, structure, sizeof(structure));
+    ahci_word_put(TABLE_PART, (uint32_t)data);
+    ahci_word_put(TABLE_PART + 4, (uint32_t)(data >> 32));
+    ahci_word_put(TABLE_PART + 8, 0);
+    ahci_word_put(TABLE_PART + 12, bytes ? bytes - 1 : 0);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -265,26 +266,26 @@ static int command_wait(void)
     for (bool late = false;; late = !disk_interrupt(deadline)) {
         const uint32_t why = port_get(PORT_INTERRUPT);
         port_put(PORT_INTERRUPT, why);
-        put(INTERRUPT, 1u << port);
-        if ((why & INT_LINK) || !link_is_up()) {
+        register_put(INTERRUPT, 1u << ahci_disk_port);
+        if ((why & INT_LINK) || !ahci_link_is_up()) {
             return given_up();
         }
         if (why & INT_ERRORS) {
-            return failed();
+            return ahci_recover_port();
         }
         if (port_get(PORT_ISSUE) == 0) {
-            return port_get(PORT_TASK) & TASK_ERROR ? failed() : 0;
+            return port_get(PORT_TASK) & TASK_ERROR ? ahci_recover_port() : 0;
         }
         if (late) {
             return given_up();
         }
-        InterruptUnmask(interrupt_line, interrupt_id);
+        InterruptUnmask(interrupt_line, ahci_interrupt_id);
     }
 }
 
-static int command(uint8_t what, uint64_t sector, uint32_t sectors, uint32_t bytes)
+static int ahci_run_command(uint8_t what, uint64_t sector, uint32_t sectors, uint32_t bytes)
 {
-    if (gone) {
+    if (ahci_disk_gone) {
         return ENODEV;
     }
     command_make(what, sector, sectors, bytes, what == ATA_WRITE);
@@ -298,40 +299,42 @@ static int command(uint8_t what, uint64_t sector, uint32_t sectors, uint32_t byt
 
 static int ahci_read(uint64_t sector, uint32_t sectors)
 {
-    return command(ATA_READ, part.first + sector, sectors, sectors * DISKMSG_SECTOR);
+    return ahci_run_command(ATA_READ, ahci_partition.first + sector, sectors,
+                            sectors * DISKMSG_SECTOR);
 }
 
 static int ahci_write(uint64_t sector, uint32_t sectors)
 {
-    return command(ATA_WRITE, part.first + sector, sectors, sectors * DISKMSG_SECTOR);
+    return ahci_run_command(ATA_WRITE, ahci_partition.first + sector, sectors,
+                            sectors * DISKMSG_SECTOR);
 }
 
 static int ahci_flush(void)
 {
-    return command(ATA_FLUSH, 0, 0, 0);
+    return ahci_run_command(ATA_FLUSH, 0, 0, 0);
 }
 
-static uint16_t identity(unsigned word)
+static uint16_t ahci_read_identity(unsigned word)
 {
-    return (uint16_t)(memory[DATA + 2 * word] | memory[DATA + 2 * word + 1] << 8);
+    return (uint16_t)(ahci_memory[DATA + 2 * word] | ahci_memory[DATA + 2 * word + 1] << 8);
 }
 
 static int disk_describe(struct diskmsg_info *info)
 {
-    int error = command(ATA_IDENTIFY, 0, 0, DISKMSG_SECTOR);
-    const unsigned size = identity(IDENTITY_SECTOR);
+    int error = ahci_run_command(ATA_IDENTIFY, 0, 0, DISKMSG_SECTOR);
+    const unsigned size = ahci_read_identity(IDENTITY_SECTOR);
 
     if (error) {
         return error;
     }
-    if (!FEATURES_VALID(identity(IDENTITY_FEATURES)) ||
-        !(identity(IDENTITY_FEATURES) & FEATURE_48_BITS) ||
+    if (!FEATURES_VALID(ahci_read_identity(IDENTITY_FEATURES)) ||
+        !(ahci_read_identity(IDENTITY_FEATURES) & FEATURE_48_BITS) ||
         (FEATURES_VALID(size) && (size & SECTOR_LARGER))) {
         return ENODEV;
     }
     *info = (struct diskmsg_info){.physical_bytes = DISKMSG_SECTOR};
     for (unsigned i = 0; i < 3; i++) {
-        info->sectors |= (uint64_t)identity(IDENTITY_SECTORS + i) << 16 * i;
+        info->sectors |= (uint64_t)ahci_read_identity(IDENTITY_SECTORS + i) << 16 * i;
     }
     if (FEATURES_VALID(size) && (size & SECTOR_SEVERAL)) {
         info->physical_bytes <<= size & 15;
@@ -342,19 +345,19 @@ static int disk_describe(struct diskmsg_info *info)
 /* The disk at a port, if it has a place for captures. ENODEV: there is none. */
 static int disk_at(unsigned n, struct diskmsg_info *info)
 {
-    port = n;
-    gone = false;
-    part = (struct partition){0};
-    if (!link_is_up() || port_get(PORT_SIGNATURE) != SIGNATURE_DISK) {
+    ahci_disk_port = n;
+    ahci_disk_gone = false;
+    ahci_partition = (struct partition){0};
+    if (!ahci_link_is_up() || port_get(PORT_SIGNATURE) != SIGNATURE_DISK) {
         return ENODEV;
     }
     if (!port_stop() || !port_start()) {
         return given_up();
     }
     int error = disk_describe(info);
-    error = error ? error : command(ATA_READ, 0, 1, DISKMSG_SECTOR);
-    error = error ? error : partition_find(memory + DATA, info->sectors, &part);
-    info->sectors = part.sectors;
+    error = error ? error : ahci_run_command(ATA_READ, 0, 1, DISKMSG_SECTOR);
+    error = error ? error : partition_find(ahci_memory + DATA, info->sectors, &ahci_partition);
+    info->sectors = ahci_partition.sectors;
     if (error) {
         (void)given_up();
     }
@@ -364,12 +367,12 @@ static int disk_at(unsigned n, struct diskmsg_info *info)
 /* Of several disks without a place the first one's error counts. */
 static int disk_find(struct diskmsg_info *info)
 {
-    const uint32_t implemented = get(IMPLEMENTED);
+    const uint32_t implemented = register_get(IMPLEMENTED);
     int result = ENODEV;
 
-    for (unsigned n = 0; n < ports; n++) {
+    for (unsigned n = 0; n < ahci_nports; n++) {
         int error = implemented >> n & 1 ? disk_at(n, info) : ENODEV;
-        if (error == 0 || stuck) {
+        if (error == 0 || ahci_port_stuck) {
             return error;
         }
         result = result == ENODEV ? error : result;
@@ -382,35 +385,35 @@ static int disk_find(struct diskmsg_info *info)
 /* A firmware that still drives it is asked to let it go. */
 static void controller_take(void)
 {
-    put(CONTROL, get(CONTROL) | CONTROL_AHCI);
-    if (get(CAP2) & CAP2_HANDOFF) {
-        put(HANDOFF, get(HANDOFF) | HANDOFF_OURS);
+    register_put(CONTROL, register_get(CONTROL) | CONTROL_AHCI);
+    if (register_get(CAP2) & CAP2_HANDOFF) {
+        register_put(HANDOFF, register_get(HANDOFF) | HANDOFF_OURS);
         (void)wait_bits(HANDOFF, HANDOFF_FIRMWARE, 0, HANDOFF_MS);
     }
-    put(CONTROL, get(CONTROL) & ~CONTROL_INTERRUPTS);
-    for (unsigned n = 0; n < ports; n++) {
-        if (get(IMPLEMENTED) >> n & 1) {
-            put(PORT(n) + PORT_ENABLE, 0);
-            port = n; /* the firmware may have left it running */
+    register_put(CONTROL, register_get(CONTROL) & ~CONTROL_INTERRUPTS);
+    for (unsigned n = 0; n < ahci_nports; n++) {
+        if (register_get(IMPLEMENTED) >> n & 1) {
+            register_put(PORT(n) + PORT_ENABLE, 0);
+            ahci_disk_port = n; /* the firmware may have left it running */
             (void)port_stop();
         }
     }
-    put(INTERRUPT, UINT32_MAX);
-    put(CONTROL, get(CONTROL) | CONTROL_INTERRUPTS);
+    register_put(INTERRUPT, UINT32_MAX);
+    register_put(CONTROL, register_get(CONTROL) | CONTROL_INTERRUPTS);
 }
 
-static int memory_map(void)
+static int ahci_memory_map(void)
 {
     struct kymo_map map = {.flags = KYMO_PROT_READ | KYMO_PROT_WRITE, .len = DATA + BUFFER_BYTES};
 
     if (MemMap(&map) < 0) {
         return errno;
     }
-    stuck = false;
-    memory = (uint8_t *)(uintptr_t)map.vaddr;
+    ahci_port_stuck = false;
+    ahci_memory = (uint8_t *)(uintptr_t)map.vaddr;
     memory_phys = map.phys;
-    disk_ahci.buffer = memory + DATA;
-    return (get(CAP) & CAP_64) || (map.phys + map.len) >> 32 == 0 ? 0 : ENOMEM;
+    disk_ahci.buffer = ahci_memory + DATA;
+    return (register_get(CAP) & CAP_64) || (map.phys + map.len) >> 32 == 0 ? 0 : ENOMEM;
 }
 
 static int controller_open(const struct kymo_pci_function *f, struct diskmsg_info *info)
@@ -419,23 +422,23 @@ static int controller_open(const struct kymo_pci_function *f, struct diskmsg_inf
     const uint64_t room = f->bars[BAR].len / PORT_BYTES;
 
     const uint64_t there = room > PORTS_AT / PORT_BYTES ? room - PORTS_AT / PORT_BYTES : 0;
-    ports = there < PORTS_MOST ? (unsigned)there : PORTS_MOST;
-    volatile void *at = ports ? pci_map(f, BAR, 0, PORT(ports) * 4) : NULL;
+    ahci_nports = there < PORTS_MOST ? (unsigned)there : PORTS_MOST;
+    volatile void *at = ahci_nports ? pci_map(f, BAR, 0, PORT(ahci_nports) * 4) : NULL;
     if (!at || pci_messages_begin(f) != 0) {
         return ENODEV;
     }
     registers_at((uintptr_t)at);
-    int error = memory_map();
+    int error = ahci_memory_map();
     interrupt_line = f->line;
-    interrupt_id = error ? -1 : InterruptAttachEvent(interrupt_line, &event, 0);
-    if (interrupt_id < 0) {
+    ahci_interrupt_id = error ? -1 : InterruptAttachEvent(interrupt_line, &event, 0);
+    if (ahci_interrupt_id < 0) {
         return error ? error : errno;
     }
     controller_take();
     error = disk_find(info);
     if (error) {
-        put(CONTROL, get(CONTROL) & ~CONTROL_INTERRUPTS);
-        InterruptDetach(interrupt_id);
+        register_put(CONTROL, register_get(CONTROL) & ~CONTROL_INTERRUPTS);
+        InterruptDetach(ahci_interrupt_id);
     }
     return error;
 }

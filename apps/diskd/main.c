@@ -22,54 +22,55 @@
 #define WAIT_MOST 3600
 
 /* The board's kinds, in the order in which they are looked for; then the disk that is there. */
-static struct disk *const kinds[] = {DISK_KINDS};
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-static struct disk *disk;
-static struct diskmsg_info info;
+static struct disk *const diskd_disk_kinds[] = {DISK_KINDS};
+#define KINDS (sizeof(diskd_disk_kinds) / sizeof(diskd_disk_kinds[0]))
+static struct disk *diskd_found_disk;
+static struct diskmsg_info diskd_info;
 
 /* Are the sectors on the disk, and not too many? */
-static int check(const struct diskmsg *msg)
+static int diskd_check_request(const struct diskmsg *msg)
 {
     bool there = msg->sectors > 0 && msg->sectors <= DISKMSG_SECTORS_MOST &&
-                 msg->sector < info.sectors && info.sectors - msg->sector >= msg->sectors;
+                 msg->sector < diskd_info.sectors &&
+                 diskd_info.sectors - msg->sector >= msg->sectors;
 
     return there ? 0 : EINVAL;
 }
 
 /* A request to the device, between the probes io:::start and io:::done. */
-static int request(int flags, uint64_t sector, uint32_t sectors, int client)
+static int diskd_request_sectors(int flags, uint64_t sector, uint32_t sectors, int client)
 {
     const uint32_t bytes = sectors * DISKMSG_SECTOR;
 
     io_started(bytes, flags, client, sector);
-    int error = flags == IO_READ    ? disk->read(sector, sectors)
-                : flags == IO_WRITE ? disk->write(sector, sectors)
-                                    : disk->flush();
+    int error = flags == IO_READ    ? diskd_found_disk->read(sector, sectors)
+                : flags == IO_WRITE ? diskd_found_disk->write(sector, sectors)
+                                    : diskd_found_disk->flush();
     io_ended(bytes, flags, error, client, sector);
     return error;
 }
 
 static void serve_read(int rcvid, const struct diskmsg *msg, int client)
 {
-    int error = check(msg);
+    int error = diskd_check_request(msg);
 
-    error = error ? error : request(IO_READ, msg->sector, msg->sectors, client);
+    error = error ? error : diskd_request_sectors(IO_READ, msg->sector, msg->sectors, client);
     if (error) {
         MsgError(rcvid, error);
     } else {
-        MsgReply(rcvid, 0, disk->buffer, msg->sectors * DISKMSG_SECTOR);
+        MsgReply(rcvid, 0, diskd_found_disk->buffer, msg->sectors * DISKMSG_SECTOR);
     }
 }
 
-static void serve_write(int rcvid, const struct diskmsg *msg, int client)
+static void diskd_serve_write(int rcvid, const struct diskmsg *msg, int client)
 {
     size_t bytes = msg->sectors * DISKMSG_SECTOR;
-    int error = info.read_only ? EROFS : check(msg);
+    int error = diskd_info.read_only ? EROFS : diskd_check_request(msg);
 
-    if (!error && MsgRead(rcvid, disk->buffer, bytes, sizeof(*msg)) != (long)bytes) {
+    if (!error && MsgRead(rcvid, diskd_found_disk->buffer, bytes, sizeof(*msg)) != (long)bytes) {
         error = EINVAL;
     }
-    error = error ? error : request(IO_WRITE, msg->sector, msg->sectors, client);
+    error = error ? error : diskd_request_sectors(IO_WRITE, msg->sector, msg->sectors, client);
     if (error) {
         MsgError(rcvid, error);
     } else {
@@ -79,7 +80,7 @@ static void serve_write(int rcvid, const struct diskmsg *msg, int client)
 
 static void serve_flush(int rcvid, int client)
 {
-    int error = request(IO_FLUSH, 0, 0, client);
+    int error = diskd_request_sectors(IO_FLUSH, 0, 0, client);
 
     if (error) {
         MsgError(rcvid, error);
@@ -106,18 +107,18 @@ static bool is_able(const struct _msg_info *from)
     return true;
 }
 
-static void message(int rcvid, const struct diskmsg *msg, const struct _msg_info *from)
+static void diskd_serve_message(int rcvid, const struct diskmsg *msg, const struct _msg_info *from)
 {
     if (from->msglen < sizeof(*msg)) {
         MsgError(rcvid, EINVAL);
     } else if (!is_able(from)) {
         MsgError(rcvid, EPERM);
     } else if (msg->type == DISKMSG_INFO) {
-        MsgReply(rcvid, 0, &info, sizeof(info));
+        MsgReply(rcvid, 0, &diskd_info, sizeof(diskd_info));
     } else if (msg->type == DISKMSG_READ) {
         serve_read(rcvid, msg, from->pid);
     } else if (msg->type == DISKMSG_WRITE) {
-        serve_write(rcvid, msg, from->pid);
+        diskd_serve_write(rcvid, msg, from->pid);
     } else if (msg->type == DISKMSG_FLUSH) {
         serve_flush(rcvid, from->pid);
     } else {
@@ -125,7 +126,7 @@ static void message(int rcvid, const struct diskmsg *msg, const struct _msg_info
     }
 }
 
-static bool options(int argc, char **argv)
+static bool diskd_parse_options(int argc, char **argv)
 {
     long seconds = argc == 3 && strcmp(argv[1], "-w") == 0 ? strtol(argv[2], NULL, 10) : 0;
 
@@ -135,12 +136,12 @@ static bool options(int argc, char **argv)
         return false;
     }
     for (unsigned i = 0; i < KINDS; i++) {
-        kinds[i]->wait_ns = (uint64_t)(argc == 1 ? WAIT_SECONDS : seconds) * 1000000000u;
+        diskd_disk_kinds[i]->wait_ns = (uint64_t)(argc == 1 ? WAIT_SECONDS : seconds) * 1000000000u;
     }
     return true;
 }
 
-static void serve(const name_attach_t *name)
+static void diskd_serve_clients(const name_attach_t *name)
 {
     union {
         struct _pulse pulse;
@@ -152,7 +153,7 @@ static void serve(const name_attach_t *name)
         int rcvid = MsgReceive(name->chid, &in, sizeof(in), &from);
 
         if (rcvid > 0) {
-            message(rcvid, &in.msg, &from);
+            diskd_serve_message(rcvid, &in.msg, &from);
         } else if (rcvid == 0 && in.pulse.code == _PULSE_CODE_DISCONNECT) {
             able_pid = 0; /* the number may be another's next */
             ConnectDetach(in.pulse.scoid);
@@ -162,19 +163,19 @@ static void serve(const name_attach_t *name)
 
 /* Opens the first one that has a place for captures; says of the others what is wrong with them, if
  * there is none. */
-static bool disk_open(void)
+static bool diskd_open_disk(void)
 {
     int errors[KINDS];
 
     for (unsigned i = 0; i < KINDS; i++) {
-        disk = kinds[i];
-        errors[i] = disk->open(&info);
+        diskd_found_disk = diskd_disk_kinds[i];
+        errors[i] = diskd_found_disk->open(&diskd_info);
         if (errors[i] == 0) {
             return true;
         }
     }
     for (unsigned i = 0; i < KINDS; i++) {
-        printf("diskd: %s: %s\n", kinds[i]->name,
+        printf("diskd: %s: %s\n", diskd_disk_kinds[i]->name,
                errors[i] == ENODEV   ? "no such device"
                : errors[i] == ENOENT ? "it has partitions, but none of type da, for captures"
                                      : strerror(errors[i]));
@@ -194,10 +195,10 @@ static bool is_the_only_one(void)
 
 int main(int argc, char **argv)
 {
-    if (!options(argc, argv)) {
+    if (!diskd_parse_options(argc, argv)) {
         return 2;
     }
-    if (!is_the_only_one() || !disk_open()) {
+    if (!is_the_only_one() || !diskd_open_disk()) {
         return 1;
     }
     name_attach_t *name = kymo_name_attach(DISKMSG_NAME, KYMO_NAME_FLAGS);
@@ -205,5 +206,5 @@ int main(int argc, char **argv)
         printf("diskd: %s: %s\n", DISKMSG_NAME, strerror(errno));
         return 1;
     }
-    serve(name);
+    diskd_serve_clients(name);
 }

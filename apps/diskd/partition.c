@@ -12,7 +12,7 @@
 #define ENTRY_FIRST 8
 #define ENTRY_SECTORS 12
 
-static uint32_t le32(const uint8_t *at)
+static uint32_t partition_le32(const uint8_t *at)
 {
     return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
@@ -30,7 +30,8 @@ int partition_find(const uint8_t sector0[512], uint64_t disk_sectors, struct par
     }
     for (unsigned i = 0; i < ENTRIES; i++) {
         const uint8_t *entry = sector0 + TABLE + i * ENTRY_BYTES;
-        uint64_t first = le32(entry + ENTRY_FIRST), sectors = le32(entry + ENTRY_SECTORS);
+        uint64_t first = partition_le32(entry + ENTRY_FIRST),
+                 sectors = partition_le32(entry + ENTRY_SECTORS);
 
         if (entry[ENTRY_TYPE] == PARTITION_TRACE) {
             *found = (struct partition){first, sectors};

@@ -13,12 +13,12 @@ static inline void registers_at(uintptr_t address)
 }
 
 /* The register at this word. */
-static inline uint32_t get(unsigned word)
+static inline uint32_t register_get(unsigned word)
 {
     return registers[word];
 }
 
-static inline void put(unsigned word, uint32_t value)
+static inline void register_put(unsigned word, uint32_t value)
 {
     registers[word] = value;
 }

@@ -107,72 +107,72 @@ enum {
 #define HZ_DATA 25000000u
 #define START_MS 1000 /* that a card may take to power up */
 
-static int interrupt_id;
-static uint32_t card;      /* relative address << 16 */
-static bool high_capacity; /* addressed by sectors, not bytes */
-static bool gone;
-static struct partition part; /* what clients see as the disk */
-static uint32_t buffer[DISKMSG_SECTORS_MOST * DISKMSG_SECTOR / 4];
+static int sdhci_interrupt_id;
+static uint32_t sdhci_card; /* relative address << 16 */
+static bool high_capacity;  /* addressed by sectors, not bytes */
+static bool sdhci_card_gone;
+static struct partition sdhci_partition; /* what clients see as the disk */
+static uint32_t sdhci_buffer[DISKMSG_SECTORS_MOST * DISKMSG_SECTOR / 4];
 
 /* Until one of the bits, which it clears. The signal is on only while it waits for one, so the line
  * is quiet when it is unmasked. */
-static int wait_for(uint32_t bits)
+static int sdhci_wait_bits(uint32_t bits)
 {
     const uint64_t deadline = disk_deadline(&disk_sdhci);
 
     for (bool late = false;;) {
-        uint32_t now = get(INTERRUPT);
+        uint32_t now = register_get(INTERRUPT);
 
         if (now & INT_ERRORS) {
             return EIO;
         }
         if (now & bits) {
-            put(INTERRUPT, now & bits);
+            register_put(INTERRUPT, now & bits);
             return 0;
         }
         if (late) {
             return ENODEV;
         }
-        put(SIGNAL_ENABLE, bits | INT_ERRORS);
+        register_put(SIGNAL_ENABLE, bits | INT_ERRORS);
         late = !disk_interrupt(deadline);
-        put(SIGNAL_ENABLE, 0);
-        InterruptUnmask(SDHCI_IRQ, interrupt_id);
+        register_put(SIGNAL_ENABLE, 0);
+        InterruptUnmask(SDHCI_IRQ, sdhci_interrupt_id);
     }
 }
 
 /* The controller goes on after an error only when its state machines have been reset. */
-static int failed(int error)
+static int sdhci_recover_lines(int error)
 {
-    put(CONTROL1, get(CONTROL1) | CONTROL1_RESET_LINES);
-    for (unsigned ms = 0; get(CONTROL1) & CONTROL1_RESET_LINES; ms++) {
+    register_put(CONTROL1, register_get(CONTROL1) | CONTROL1_RESET_LINES);
+    for (unsigned ms = 0; register_get(CONTROL1) & CONTROL1_RESET_LINES; ms++) {
         if (ms == START_MS) {
             error = ENODEV;
             break;
         }
         delay(1);
     }
-    put(INTERRUPT, get(INTERRUPT));
-    gone |= error == ENODEV;
+    register_put(INTERRUPT, register_get(INTERRUPT));
+    sdhci_card_gone |= error == ENODEV;
     return error;
 }
 
 /* Sends a command and waits for its response, whatever that says. */
 static int command_send(uint32_t what, uint32_t argument)
 {
-    if (gone) {
+    if (sdhci_card_gone) {
         return ENODEV;
     }
-    put(INTERRUPT, get(INTERRUPT));
-    put(ARGUMENT, argument);
-    put(COMMAND, what);
-    return wait_for(INT_COMMAND);
+    register_put(INTERRUPT, register_get(INTERRUPT));
+    register_put(ARGUMENT, argument);
+    register_put(COMMAND, what);
+    return sdhci_wait_bits(INT_COMMAND);
 }
 
 /* The same, and judges the response; its first word is in *response. */
-static int command(uint32_t what, uint32_t argument, uint32_t *response)
+static int sdhci_run_command(uint32_t what, uint32_t argument, uint32_t *response)
 {
     int error = command_send(what, argument);
-    uint32_t first = get(RESPONSE);
+    uint32_t first = register_get(RESPONSE);
 
     if (!error && (what & R1) == R1 && what != SEND_RELATIVE_ADDRESS && what != SEND_IF_COND &&
         (first & R1_ERRORS)) {
@@ -181,14 +181,14 @@ static int command(uint32_t what, uint32_t argument, uint32_t *response)
     if (response) {
         *response = first;
     }
-    return error ? failed(error) : 0;
+    return error ? sdhci_recover_lines(error) : 0;
 }
 
 static int application_command(uint32_t what, uint32_t argument, uint32_t *response)
 {
-    int error = command(APPLICATION, card, NULL);
+    int error = sdhci_run_command(APPLICATION, sdhci_card, NULL);
 
-    return error ? error : command(what, argument, response);
+    return error ? error : sdhci_run_command(what, argument, response);
 }
 
 /* ---- the card ---------------------------------------------------------------------- */
@@ -199,30 +199,31 @@ static int clock_set(uint32_t hz)
     uint32_t divider = (SDHCI_HZ + 2 * hz - 1) / (2 * hz); /* of twice itself */
     uint32_t bits = CONTROL1_TIMEOUT_LONGEST | (divider & 0xff) << 8 | (divider >> 8 & 3) << 6;
 
-    put(CONTROL1, bits | CONTROL1_CLOCK_INTERNAL);
-    for (unsigned ms = 0; !(get(CONTROL1) & CONTROL1_CLOCK_STABLE); ms++) {
+    register_put(CONTROL1, bits | CONTROL1_CLOCK_INTERNAL);
+    for (unsigned ms = 0; !(register_get(CONTROL1) & CONTROL1_CLOCK_STABLE); ms++) {
         if (ms == START_MS) {
             return ENODEV;
         }
         delay(1);
     }
-    put(CONTROL1, bits | CONTROL1_CLOCK_INTERNAL | CONTROL1_CLOCK_CARD);
+    register_put(CONTROL1, bits | CONTROL1_CLOCK_INTERNAL | CONTROL1_CLOCK_CARD);
     delay(1);
     return 0;
 }
 
 static int controller_start(void)
 {
-    put(CONTROL1, CONTROL1_RESET_ALL);
-    for (unsigned ms = 0; get(CONTROL1) & CONTROL1_RESET_ALL; ms++) {
+    register_put(CONTROL1, CONTROL1_RESET_ALL);
+    for (unsigned ms = 0; register_get(CONTROL1) & CONTROL1_RESET_ALL; ms++) {
         if (ms == START_MS) {
             return ENODEV;
         }
         delay(1);
     }
-    put(CONTROL0, CONTROL0_POWER_3V3);
-    put(SIGNAL_ENABLE, 0);
-    put(STATUS_ENABLE, INT_COMMAND | INT_TRANSFER | INT_WRITE_READY | INT_READ_READY | INT_ERRORS);
+    register_put(CONTROL0, CONTROL0_POWER_3V3);
+    register_put(SIGNAL_ENABLE, 0);
+    register_put(STATUS_ENABLE,
+                 INT_COMMAND | INT_TRANSFER | INT_WRITE_READY | INT_READ_READY | INT_ERRORS);
     return clock_set(HZ_FIRST);
 }
 
@@ -231,9 +232,9 @@ static int controller_start(void)
 static int card_wake(void)
 {
     uint32_t response, capacity = 0;
-    int error = command(GO_IDLE, 0, NULL);
+    int error = sdhci_run_command(GO_IDLE, 0, NULL);
 
-    if (!error && command(SEND_IF_COND, IF_COND_3V3, &response) == 0) {
+    if (!error && sdhci_run_command(SEND_IF_COND, IF_COND_3V3, &response) == 0) {
         capacity = OP_COND_HIGH_CAPACITY;
     }
     for (unsigned ms = 0; !error; ms++) {
@@ -254,24 +255,24 @@ static int card_open(struct diskmsg_info *info)
 {
     int error = card_wake();
 
-    error = error ? error : command(ALL_SEND_CID, 0, NULL);
-    error = error ? error : command(SEND_RELATIVE_ADDRESS, 0, &card);
-    card &= 0xffff0000u;
-    error = error ? error : command(SEND_CSD, card, NULL);
+    error = error ? error : sdhci_run_command(ALL_SEND_CID, 0, NULL);
+    error = error ? error : sdhci_run_command(SEND_RELATIVE_ADDRESS, 0, &sdhci_card);
+    sdhci_card &= 0xffff0000u;
+    error = error ? error : sdhci_run_command(SEND_CSD, sdhci_card, NULL);
     if (!error) {
-        const uint32_t csd[] = {get(RESPONSE), get(RESPONSE + 1), get(RESPONSE + 2),
-                                get(RESPONSE + 3)};
+        const uint32_t csd[] = {register_get(RESPONSE), register_get(RESPONSE + 1),
+                                register_get(RESPONSE + 2), register_get(RESPONSE + 3)};
         info->sectors = csd_sectors(csd);
         info->physical_bytes = DISKMSG_SECTOR;
         info->read_only = 0;
     }
-    error = error ? error : command(SELECT_CARD, card, NULL);
+    error = error ? error : sdhci_run_command(SELECT_CARD, sdhci_card, NULL);
     error = error ? error : application_command(SET_BUS_WIDTH, BUS_4_BITS, NULL);
-    error = error ? error : command(SET_BLOCKLEN, DISKMSG_SECTOR, NULL);
+    error = error ? error : sdhci_run_command(SET_BLOCKLEN, DISKMSG_SECTOR, NULL);
     if (error) {
         return error;
     }
-    put(CONTROL0, get(CONTROL0) | CONTROL0_4_BITS);
+    register_put(CONTROL0, register_get(CONTROL0) | CONTROL0_4_BITS);
     return clock_set(HZ_DATA);
 }
 
@@ -285,15 +286,15 @@ static int transfer_failed(int error)
     uint32_t status = 0;
     int answer;
 
-    failed(error);
+    sdhci_recover_lines(error);
     if ((answer = command_send(STOP_TRANSMISSION, 0)) != 0) {
-        failed(answer);
+        sdhci_recover_lines(answer);
     }
-    for (uint64_t waited = 0; !gone && waited < disk_sdhci.wait_ns; waited += 1000000u) {
-        if ((answer = command_send(SEND_STATUS, card)) != 0) {
-            failed(answer);
+    for (uint64_t waited = 0; !sdhci_card_gone && waited < disk_sdhci.wait_ns; waited += 1000000u) {
+        if ((answer = command_send(SEND_STATUS, sdhci_card)) != 0) {
+            sdhci_recover_lines(answer);
         } else {
-            status = get(RESPONSE);
+            status = register_get(RESPONSE);
         }
         if ((status & R1_READY_FOR_DATA) && R1_STATE(status) == STATE_TRANSFER) {
             break;
@@ -303,27 +304,28 @@ static int transfer_failed(int error)
     return error;
 }
 
-static int transfer(uint32_t what, uint64_t sector, uint32_t sectors)
+static int sdhci_transfer_sectors(uint32_t what, uint64_t sector, uint32_t sectors)
 {
     bool to_host = (what & TO_HOST) != 0;
-    uint32_t *at = buffer, address = (uint32_t)(high_capacity ? sector : sector * DISKMSG_SECTOR);
+    uint32_t *at = sdhci_buffer,
+             address = (uint32_t)(high_capacity ? sector : sector * DISKMSG_SECTOR);
 
-    put(BLOCKS, DISKMSG_SECTOR | sectors << 16);
-    int error = command(what, address, NULL);
+    register_put(BLOCKS, DISKMSG_SECTOR | sectors << 16);
+    int error = sdhci_run_command(what, address, NULL);
 
     for (; !error && sectors > 0; sectors--) {
-        error = wait_for(to_host ? INT_READ_READY : INT_WRITE_READY);
+        error = sdhci_wait_bits(to_host ? INT_READ_READY : INT_WRITE_READY);
         for (unsigned i = 0; !error && i < DISKMSG_SECTOR / 4; i++, at++) {
             if (to_host) {
-                *at = get(DATA);
+                *at = register_get(DATA);
             } else {
-                put(DATA, *at);
+                register_put(DATA, *at);
             }
         }
     }
-    error = error ? error : wait_for(INT_TRANSFER);
+    error = error ? error : sdhci_wait_bits(INT_TRANSFER);
     /* A card that is read to its end may say OUT_OF_RANGE for what would come next. */
-    if (!error && !to_host && (get(RESPONSE + 3) & R1_ERRORS)) {
+    if (!error && !to_host && (register_get(RESPONSE + 3) & R1_ERRORS)) {
         error = EIO;
     }
     return error ? transfer_failed(error) : 0;
@@ -331,22 +333,22 @@ static int transfer(uint32_t what, uint64_t sector, uint32_t sectors)
 
 static int card_read(uint64_t sector, uint32_t sectors)
 {
-    return transfer(READ_BLOCKS, part.first + sector, sectors);
+    return sdhci_transfer_sectors(READ_BLOCKS, sdhci_partition.first + sector, sectors);
 }
 
 /* Returns when the card has programmed what it got. */
 static int card_write(uint64_t sector, uint32_t sectors)
 {
     uint32_t status = 0;
-    int error = transfer(WRITE_BLOCKS, part.first + sector, sectors);
+    int error = sdhci_transfer_sectors(WRITE_BLOCKS, sdhci_partition.first + sector, sectors);
 
     for (uint64_t waited = 0; !error; waited += 1000000u) {
-        error = command(SEND_STATUS, card, &status);
+        error = sdhci_run_command(SEND_STATUS, sdhci_card, &status);
         if (!error && (status & R1_READY_FOR_DATA) && R1_STATE(status) == STATE_TRANSFER) {
             return 0;
         }
         if (waited >= disk_sdhci.wait_ns) {
-            return failed(ENODEV);
+            return sdhci_recover_lines(ENODEV);
         }
         delay(1);
     }
@@ -355,7 +357,7 @@ static int card_write(uint64_t sector, uint32_t sectors)
 
 static int card_flush(void)
 {
-    return gone ? ENODEV : 0;
+    return sdhci_card_gone ? ENODEV : 0;
 }
 
 static int card_begin(struct diskmsg_info *info)
@@ -369,25 +371,25 @@ static int card_begin(struct diskmsg_info *info)
         return errno;
     }
     registers_at((uintptr_t)map.vaddr);
-    interrupt_id = InterruptAttachEvent(SDHCI_IRQ, &event, 0);
-    if (interrupt_id < 0) {
+    sdhci_interrupt_id = InterruptAttachEvent(SDHCI_IRQ, &event, 0);
+    if (sdhci_interrupt_id < 0) {
         return errno;
     }
     int error = controller_start();
     error = error ? error : card_open(info);
-    error = error ? error : transfer(READ_BLOCKS, 0, 1);
+    error = error ? error : sdhci_transfer_sectors(READ_BLOCKS, 0, 1);
     if (error) {
         return ENODEV; /* no card, or none that speaks SD */
     }
-    error = partition_find((const uint8_t *)buffer, info->sectors, &part);
-    info->sectors = part.sectors;
+    error = partition_find((const uint8_t *)sdhci_buffer, info->sectors, &sdhci_partition);
+    info->sectors = sdhci_partition.sectors;
     return error;
 }
 
 struct disk disk_sdhci = {
     .name = "SD card",
     .open = card_begin,
-    .buffer = buffer,
+    .buffer = sdhci_buffer,
     .read = card_read,
     .write = card_write,
     .flush = card_flush,

@@ -35,15 +35,15 @@ struct request {
 #define BUFFER_BYTES (DISKMSG_SECTORS_MOST * DISKMSG_SECTOR)
 #define MEMORY_BYTES (VIRTIO_QUEUE_BYTES(0) + VIRTIO_PAGE + BUFFER_BYTES)
 
-static struct virtio_device device;
-static struct virtio_queue queue = {.device = &device};
-static volatile struct request *request;
+static struct virtio_device virtio_blk_device;
+static struct virtio_queue virtio_blk_queue = {.device = &virtio_blk_device};
+static volatile struct request *virtio_blk_request;
 static uint64_t request_phys, buffer_phys;
-static int interrupt_id;
-static int gone;
-static struct partition part;
+static int virtio_blk_interrupt_id;
+static int virtio_blk_device_gone;
+static struct partition virtio_blk_partition;
 
-static int memory_map(void)
+static int virtio_blk_memory_map(void)
 {
     struct kymo_map map = {.flags = KYMO_PROT_READ | KYMO_PROT_WRITE, .len = MEMORY_BYTES};
 
@@ -52,38 +52,39 @@ static int memory_map(void)
     }
     uint8_t *memory = (uint8_t *)(uintptr_t)map.vaddr;
 
-    if (!virtio_queue_begin(&queue, memory, map.phys, 0)) {
+    if (!virtio_queue_begin(&virtio_blk_queue, memory, map.phys, 0)) {
         return ENODEV;
     }
-    request = (volatile struct request *)(memory + VIRTIO_QUEUE_BYTES(0));
+    virtio_blk_request = (volatile struct request *)(memory + VIRTIO_QUEUE_BYTES(0));
     request_phys = map.phys + VIRTIO_QUEUE_BYTES(0);
     buffer_phys = request_phys + VIRTIO_PAGE;
     disk_virtio.buffer = memory + VIRTIO_QUEUE_BYTES(0) + VIRTIO_PAGE;
     return 0;
 }
 
-static int attach(void)
+static int virtio_blk_attach_interrupt(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_INTR};
 
-    interrupt_id = InterruptAttachEvent(device.interrupt, &event, 0);
-    return interrupt_id < 0 ? errno : 0;
+    virtio_blk_interrupt_id = InterruptAttachEvent(virtio_blk_device.interrupt, &event, 0);
+    return virtio_blk_interrupt_id < 0 ? errno : 0;
 }
 
-static void describe(struct diskmsg_info *info)
+static void virtio_blk_describe_disk(struct diskmsg_info *info)
 {
     uint32_t bytes = DISKMSG_SECTOR;
 
-    info->sectors =
-        virtio_config(&device, CAPACITY) | (uint64_t)virtio_config(&device, CAPACITY + 1) << 32;
-    if (device.features & FEATURE_SECTOR_BYTES) {
-        bytes = virtio_config(&device, SECTOR_BYTES);
+    info->sectors = virtio_config(&virtio_blk_device, CAPACITY) |
+                    (uint64_t)virtio_config(&virtio_blk_device, CAPACITY + 1) << 32;
+    if (virtio_blk_device.features & FEATURE_SECTOR_BYTES) {
+        bytes = virtio_config(&virtio_blk_device, SECTOR_BYTES);
     }
-    if (device.features & FEATURE_TOPOLOGY) {
-        bytes <<= virtio_config(&device, TOPOLOGY) & 15; /* log2 of sectors in a physical one */
+    if (virtio_blk_device.features & FEATURE_TOPOLOGY) {
+        bytes <<= virtio_config(&virtio_blk_device, TOPOLOGY) &
+                  15; /* log2 of sectors in a physical one */
     }
     info->physical_bytes = bytes;
-    info->read_only = (device.features & FEATURE_READ_ONLY) != 0;
+    info->read_only = (virtio_blk_device.features & FEATURE_READ_ONLY) != 0;
 }
 
 /* Until the device has answered; each interrupt may be an old one. */
@@ -91,14 +92,14 @@ static int wait_answer(void)
 {
     const uint64_t deadline = disk_deadline(&disk_virtio);
 
-    for (bool late = false; virtio_queue_waits(&queue);) {
+    for (bool late = false; virtio_queue_waits(&virtio_blk_queue);) {
         if (late) {
-            gone = 1;
+            virtio_blk_device_gone = 1;
             return ENODEV;
         }
         late = !disk_interrupt(deadline);
-        virtio_interrupt(&device);
-        InterruptUnmask(device.interrupt, interrupt_id);
+        virtio_interrupt(&virtio_blk_device);
+        InterruptUnmask(virtio_blk_device.interrupt, virtio_blk_interrupt_id);
     }
     return 0;
 }
@@ -109,68 +110,69 @@ static int do_request(uint32_t type, uint64_t sector, uint32_t bytes)
     struct virtio_part parts[3] = {{request_phys, 16, false}};
     unsigned count = 1;
 
-    if (gone) {
+    if (virtio_blk_device_gone) {
         return ENODEV;
     }
-    request->type = type;
-    request->reserved = 0;
-    request->sector = sector;
-    request->status = STATUS_NONE;
+    virtio_blk_request->type = type;
+    virtio_blk_request->reserved = 0;
+    virtio_blk_request->sector = sector;
+    virtio_blk_request->status = STATUS_NONE;
     if (bytes > 0) {
         parts[count++] = (struct virtio_part){buffer_phys, bytes, type == REQUEST_READ};
     }
     parts[count++] = (struct virtio_part){request_phys + offsetof(struct request, status), 1, true};
-    virtio_queue_request(&queue, parts, count);
+    virtio_queue_request(&virtio_blk_queue, parts, count);
     int error = wait_answer();
     if (error) {
         return error;
     }
-    return request->status == STATUS_OK ? 0 : EIO;
+    return virtio_blk_request->status == STATUS_OK ? 0 : EIO;
 }
 
-static int read(uint64_t sector, uint32_t sectors)
+static int virtio_blk_read_sectors(uint64_t sector, uint32_t sectors)
 {
-    return do_request(REQUEST_READ, part.first + sector, sectors * DISKMSG_SECTOR);
+    return do_request(REQUEST_READ, virtio_blk_partition.first + sector, sectors * DISKMSG_SECTOR);
 }
 
-static int write(uint64_t sector, uint32_t sectors)
+static int virtio_blk_write_sectors(uint64_t sector, uint32_t sectors)
 {
-    return do_request(REQUEST_WRITE, part.first + sector, sectors * DISKMSG_SECTOR);
+    return do_request(REQUEST_WRITE, virtio_blk_partition.first + sector, sectors * DISKMSG_SECTOR);
 }
 
 /* Without the feature the device has no cache: what it has answered is on the medium. */
-static int flush(void)
+static int virtio_blk_flush_cache(void)
 {
-    return device.features & FEATURE_FLUSH ? do_request(REQUEST_FLUSH, 0, 0) : 0;
+    return virtio_blk_device.features & FEATURE_FLUSH ? do_request(REQUEST_FLUSH, 0, 0) : 0;
 }
 
-static int open(struct diskmsg_info *info)
+static int virtio_blk_open_disk(struct diskmsg_info *info)
 {
-    if (!virtio_find(&device, VIRTIO_BLOCK)) {
+    if (!virtio_find(&virtio_blk_device, VIRTIO_BLOCK)) {
         return errno;
     }
-    if (!virtio_begin(&device, 0,
+    if (!virtio_begin(&virtio_blk_device, 0,
                       FEATURE_READ_ONLY | FEATURE_SECTOR_BYTES | FEATURE_FLUSH |
                           FEATURE_TOPOLOGY)) {
         return ENODEV;
     }
-    int error = memory_map();
-    error = error ? error : attach();
+    int error = virtio_blk_memory_map();
+    error = error ? error : virtio_blk_attach_interrupt();
     if (error) {
         return error;
     }
-    virtio_ready(&device);
-    describe(info);
+    virtio_ready(&virtio_blk_device);
+    virtio_blk_describe_disk(info);
     error = do_request(REQUEST_READ, 0, DISKMSG_SECTOR);
-    error = error ? error : partition_find(disk_virtio.buffer, info->sectors, &part);
-    info->sectors = part.sectors;
+    error =
+        error ? error : partition_find(disk_virtio.buffer, info->sectors, &virtio_blk_partition);
+    info->sectors = virtio_blk_partition.sectors;
     return error;
 }
 
 struct disk disk_virtio = {
     .name = "virtio-blk",
-    .open = open,
-    .read = read,
-    .write = write,
-    .flush = flush,
+    .open = virtio_blk_open_disk,
+    .read = virtio_blk_read_sectors,
+    .write = virtio_blk_write_sectors,
+    .flush = virtio_blk_flush_cache,
 };

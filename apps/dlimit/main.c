@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/dtrace.h>
 
-static int fail(const char *what)
+static int dlimit_exit_with(const char *what)
 {
     fprintf(stderr, "dlimit: %s\n", what);
     return 1;
@@ -24,16 +24,17 @@ int main(int argc, char **argv)
     errno = 0;
     unsigned long most = argc > 1 ? strtoul(argv[1], &end, 10) : 0;
     if (argc > 2 || *end || errno || most > UINT32_MAX || (argc > 1 && most == 0)) {
-        return fail("usage: dlimit [INSTRUCTIONS], from 1 to 4294967295");
+        return dlimit_exit_with("usage: dlimit [INSTRUCTIONS], from 1 to 4294967295");
     }
     call.id = (uint32_t)most;
     if (DtraceControl(&call, NULL, NULL) < 0) {
-        return fail(errno == EPERM ? "it needs the ability dtrace_kernel" : strerror(errno));
+        return dlimit_exit_with(errno == EPERM ? "it needs the ability dtrace_kernel"
+                                               : strerror(errno));
     }
     if (argc < 2) {
         printf("dtrace_max_cost %u\n", (unsigned)call.id);
     } else if (call.id < most) {
-        return fail("the limit is lower already, and only a reset raises it");
+        return dlimit_exit_with("the limit is lower already, and only a reset raises it");
     }
     return 0;
 }

@@ -31,17 +31,17 @@ static struct {
 #define EVENTS 100000
 #define TURN 1024 /* events */
 
-static uint64_t events = EVENTS;
-static sem_t go;
+static uint64_t evstorm_events = EVENTS;
+static sem_t evstorm_go_sem;
 
-static void *produce(void *arg)
+static void *evstorm_produce_events(void *arg)
 {
     unsigned p = (unsigned)(uintptr_t)arg;
     uint64_t n = 0;
     int error = 0;
 
-    sem_wait(&go);
-    while (n < events && error >= 0) {
+    sem_wait(&evstorm_go_sem);
+    while (n < evstorm_events && error >= 0) {
         error = TraceEvent_r(_NTO_TRACE_INSERTSUSEREVENT, p, (uint32_t)n, (uint32_t)(n >> 32));
         n += error >= 0;
         if (n % TURN == 0) {
@@ -53,31 +53,23 @@ static void *produce(void *arg)
     return NULL;
 }
 
-/* Returns the CPU of producer p, as a run mask: they take turns. */
-static uint32_t cpu_of(unsigned p)
-{
-    uint32_t rest = kymo_cpu_mask();
-
-    for (unsigned n = p % (unsigned)__builtin_popcount(rest); n > 0; n--) {
-        rest &= rest - 1;
-    }
-    return rest & (0 - rest);
-}
-
-static int start(unsigned p)
+static int evstorm_start_producers(unsigned p)
 {
     pthread_attr_t attr;
 
     pthread_attr_init(&attr);
-    pthread_attr_setrunmask_np(&attr, cpu_of(p));
-    return pthread_create(&producers[p].thread, &attr, produce, (void *)(uintptr_t)p);
+    if (kymo_cpus() > 1) {
+        pthread_attr_setrunmask_np(&attr, UINT32_C(1) << (p % kymo_cpus()));
+    }
+    return pthread_create(&producers[p].thread, &attr, evstorm_produce_events,
+                          (void *)(uintptr_t)p);
 }
 
 /* Returns the number of threads that could be started. */
 static unsigned start_all(unsigned count)
 {
     for (unsigned p = 0; p < count; p++) {
-        int error = start(p);
+        int error = evstorm_start_producers(p);
 
         if (error != 0) {
             printf("evstorm: producer %u: %s\n", p, strerror(error));
@@ -87,7 +79,7 @@ static unsigned start_all(unsigned count)
     return count;
 }
 
-static bool report(unsigned p)
+static bool evstorm_print_report(unsigned p)
 {
     printf("evstorm: producer %u made %llu\n", p, (unsigned long long)producers[p].made);
     if (producers[p].error < 0) {
@@ -96,7 +88,7 @@ static bool report(unsigned p)
     return producers[p].error >= 0;
 }
 
-static int usage(int status)
+static int evstorm_usage(int status)
 {
     printf("usage: evstorm [THREADS [EVENTS]]\n"
            "Writes trace events as fast as it can.\n"
@@ -106,7 +98,7 @@ static int usage(int status)
     return status;
 }
 
-static bool number(const char *text, uint64_t *value)
+static bool evstorm_parse_number(const char *text, uint64_t *value)
 {
     char *end;
 
@@ -117,25 +109,26 @@ static bool number(const char *text, uint64_t *value)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        return usage(0);
+        return evstorm_usage(0);
     }
     uint64_t wanted = (uint64_t)__builtin_popcount(kymo_cpu_mask()), total = 0;
 
-    if (argc > 3 || (argc > 1 && !number(argv[1], &wanted)) ||
-        (argc > 2 && !number(argv[2], &events)) || wanted == 0 || wanted > PRODUCERS) {
-        return usage(2);
+    if (argc > 3 || (argc > 1 && !evstorm_parse_number(argv[1], &wanted)) ||
+        (argc > 2 && !evstorm_parse_number(argv[2], &evstorm_events)) || wanted == 0 ||
+        wanted > PRODUCERS) {
+        return evstorm_usage(2);
     }
-    sem_init(&go, 0, 0);
+    sem_init(&evstorm_go_sem, 0, 0);
     unsigned count = start_all((unsigned)wanted);
     bool good = count == wanted;
     for (unsigned p = 0; p < count; p++) {
-        sem_post(&go);
+        sem_post(&evstorm_go_sem);
     }
     for (unsigned p = 0; p < count; p++) {
         pthread_join(producers[p].thread, NULL);
     }
     for (unsigned p = 0; p < count; p++) {
-        good &= report(p);
+        good &= evstorm_print_report(p);
         total += producers[p].made;
     }
     printf("evstorm: total %llu of %u producers\n", (unsigned long long)total, count);

@@ -63,7 +63,7 @@ static void child_report(const struct child *child, int status)
 }
 
 /* ProcWait() has given this pid: it is no child any more. */
-static void child_ended(int pid, int status)
+static void children_take_status(int pid, int status)
 {
     struct child *child = child_find(pid);
 
@@ -86,7 +86,7 @@ int children_wait_any(void)
     if (pid < 0) {
         return -1;
     }
-    child_ended(pid, status);
+    children_take_status(pid, status);
     return 0;
 }
 
@@ -126,7 +126,7 @@ void children_reap(void)
     int pid;
 
     while ((pid = ProcWait(0, &status, KYMO_WAIT_NOHANG)) > 0) {
-        child_ended(pid, status);
+        children_take_status(pid, status);
     }
 }
 

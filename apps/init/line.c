@@ -4,13 +4,13 @@
 
 #include "apps/init/script.h"
 
-static char *skip_blanks(char *at)
+static char *init_line_skip_blanks(char *at)
 {
     return at + strspn(at, " \t\r");
 }
 
 /* Takes the next word off *at; quotes keep blanks. NULL: an open quote. */
-static char *next_word(char **at)
+static char *init_line_next_word(char **at)
 {
     char *word = *at;
     char *end;
@@ -28,7 +28,7 @@ static char *next_word(char **at)
     return word;
 }
 
-static const char *brackets(char **at, struct line *line)
+static const char *init_line_take_brackets(char **at, struct line *line)
 {
     char *close = strchr(*at, ']');
 
@@ -37,7 +37,7 @@ static const char *brackets(char **at, struct line *line)
     }
     *close = '\0';
     char *options = *at + 1;
-    *at = skip_blanks(close + 1);
+    *at = init_line_skip_blanks(close + 1);
     line->bracketed = true;
     return options_parse(options, line);
 }
@@ -56,11 +56,11 @@ static void cut_comment(char *text)
     }
 }
 
-static const char *words(char *at, struct line *line)
+static const char *init_line_split_words(char *at, struct line *line)
 {
-    while (*(at = skip_blanks(at))) {
+    while (*(at = init_line_skip_blanks(at))) {
         bool quoted = *at == '"';
-        char *word = next_word(&at);
+        char *word = init_line_next_word(&at);
 
         if (!word) {
             return "\" without its end";
@@ -83,13 +83,13 @@ const char *line_parse(char *text, struct line *line)
 {
     memset(line, 0, sizeof(*line));
     cut_comment(text);
-    char *at = skip_blanks(text);
+    char *at = init_line_skip_blanks(text);
     if (*at == '[') {
-        const char *error = brackets(&at, line);
+        const char *error = init_line_take_brackets(&at, line);
 
         if (error) {
             return error;
         }
     }
-    return words(at, line);
+    return init_line_split_words(at, line);
 }

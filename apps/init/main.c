@@ -17,16 +17,16 @@
 #define NAME_WAIT_MS 10000
 #define SLEEP_MOST_MS 1000000
 
-static char message[128]; /* of the line that is wrong */
+static char init_message[128]; /* of the line that is wrong */
 
-static const char *not_started(const char *program)
+static const char *init_not_started(const char *program)
 {
     const char *why = errno == ENOENT    ? "not in the boot image"
                       : errno == ENOEXEC ? "not a program for this board"
                                          : strerror(errno);
 
-    snprintf(message, sizeof(message), "%s: %s", program, why);
-    return message;
+    snprintf(init_message, sizeof(init_message), "%s: %s", program, why);
+    return init_message;
 }
 
 static const char *run_program(struct line *line)
@@ -38,7 +38,7 @@ static const char *run_program(struct line *line)
     }
     int pid = kymo_spawn(program, (char *const *)line->words, &line->attr);
     if (pid < 0) {
-        return not_started(program);
+        return init_not_started(program);
     }
     if (children_add(pid, line) != 0) {
         return "more than 64 programs at a time";
@@ -62,9 +62,9 @@ static const char *wait_name(const char *name)
         children_reap();
         usleep(10000);
     }
-    snprintf(message, sizeof(message), "waitname %s: no program has attached this name in 10 s",
-             name);
-    return message;
+    snprintf(init_message, sizeof(init_message),
+             "waitname %s: no program has attached this name in 10 s", name);
+    return init_message;
 }
 
 static const char *wait_all(void)
@@ -82,7 +82,7 @@ static const char *sleep_ms(const char *text)
     return usleep((useconds_t)ms * 1000) == 0 ? NULL : strerror(errno);
 }
 
-static const char *shut_down(const char *text)
+static const char *init_shut_down(const char *text)
 {
     uint32_t status = 0;
 
@@ -98,7 +98,7 @@ static const char *shut_down(const char *text)
     return strerror(errno);
 }
 
-static const char *on_panic(const char *text)
+static const char *init_on_panic(const char *text)
 {
     bool resets = strcmp(text, "reset") == 0;
 
@@ -110,7 +110,7 @@ static const char *on_panic(const char *text)
                : strerror(errno);
 }
 
-static const char *reset(void)
+static const char *init_reset_machine(void)
 {
     fflush(stdout);
     SystemCtl(KYMO_SYSTEM_RESET, 0);
@@ -123,18 +123,18 @@ static bool is_machines(const struct line *line, const char **error)
     const char *word = line->words[0];
 
     if (strcmp(word, "shutdown") == 0) {
-        *error = line->nwords <= 2 ? shut_down(line->words[1]) : "shutdown [STATUS]";
+        *error = line->nwords <= 2 ? init_shut_down(line->words[1]) : "shutdown [STATUS]";
     } else if (strcmp(word, "reset") == 0) {
-        *error = line->nwords == 1 ? reset() : "reset has no argument";
+        *error = line->nwords == 1 ? init_reset_machine() : "reset has no argument";
     } else if (strcmp(word, "onpanic") == 0) {
-        *error = line->nwords == 2 ? on_panic(line->words[1]) : "onpanic reset or stop";
+        *error = line->nwords == 2 ? init_on_panic(line->words[1]) : "onpanic reset or stop";
     } else {
         return false;
     }
     return true;
 }
 
-static const char *execute(struct line *line)
+static const char *init_execute_line(struct line *line)
 {
     const char *word = line->words[0];
     const char *argument = line->words[1];
@@ -160,7 +160,7 @@ static const char *script_line(char *text)
     struct line line;
     const char *error = line_parse(text, &line);
 
-    return error || line.nwords == 0 ? error : execute(&line);
+    return error || line.nwords == 0 ? error : init_execute_line(&line);
 }
 
 static int run_script(char *text)

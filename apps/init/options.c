@@ -54,7 +54,7 @@ static const char *set_ability(char *value, struct line *line)
     return NULL;
 }
 
-static const char *limit_names(const char *name, uint32_t *which)
+static const char *init_options_limit_names(const char *name, uint32_t *which)
 {
     static const char *const known[KYMO_LIMITS] = {
 #define LIMIT(number, NAME, text, doc) [number] = text,
@@ -83,7 +83,7 @@ static const char *set_one_limit(char *text, struct line *line)
     if (!max && !script_number(number, UINT32_MAX, &most)) {
         return "a limit is a number or max";
     }
-    const char *error = limit_names(text, &which);
+    const char *error = init_options_limit_names(text, &which);
     for (unsigned i = 0; i < KYMO_LIMITS; i++) {
         if (which >> i & 1) {
             line->attr.limit[i] = max ? KYMO_LIMIT_MOST : most;
@@ -177,7 +177,7 @@ static const struct {
     {"limit", set_limit},  {"group", set_group},
 };
 
-static const char *set(const char *key, char *value, struct line *line)
+static const char *init_options_set_value(const char *key, char *value, struct line *line)
 {
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         if (strcmp(settings[i].key, key) == 0) {
@@ -198,7 +198,7 @@ const char *options_parse(char *text, struct line *line)
             return "an option is key=value";
         }
         *equals = '\0';
-        const char *error = set(word, equals + 1, line);
+        const char *error = init_options_set_value(word, equals + 1, line);
         if (error) {
             return error;
         }

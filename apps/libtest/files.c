@@ -13,7 +13,7 @@
 
 #define BIG 1500
 
-static void descriptors(void)
+static void libtest_test_descriptors(void)
 {
     struct stat st;
 
@@ -34,7 +34,7 @@ static void descriptors(void)
 }
 
 /* A connection that the program made itself is no file. */
-static void connections(void)
+static void libtest_test_connections(void)
 {
     int chid = ChannelCreate(0);
     int coid = ConnectAttach(0, 0, chid, 3, 0);
@@ -44,7 +44,7 @@ static void connections(void)
     CHECK(ConnectDetach(coid) == 0 && ChannelDestroy(chid) == 0);
 }
 
-static void streams(void)
+static void libtest_test_streams(void)
 {
     char *big = malloc(BIG);
     FILE *file = fopen("/dev/console", "w");
@@ -64,9 +64,9 @@ static void streams(void)
 
 void test_files(void)
 {
-    descriptors();
-    connections();
-    streams();
+    libtest_test_descriptors();
+    libtest_test_connections();
+    libtest_test_streams();
     CHECK(getpid() > 1);
     CHECK_ERRNO(kymo_spawn("no such program", NULL, NULL), ENOENT);
 }

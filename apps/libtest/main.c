@@ -9,43 +9,43 @@
 
 #include "apps/libtest/check.h"
 
-static int failures;
+static int libtest_failures;
 
 bool check_that(bool good, const char *what, const char *file, int line)
 {
     int error = errno;
 
     if (!good) {
-        __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&libtest_failures, 1, __ATOMIC_RELAXED);
         fprintf(stderr, "libtest: %s:%d: %s (errno %d)\n", file, line, what, error);
     }
     return good;
 }
 
-/* Prints a line for each part, as test/board/run.py reads it. */
-static void part(const char *name, void (*run)(void))
+/* Prints a line for each part, as test/boot/run.py reads it. */
+static void libtest_run_part(const char *name, void (*run)(void))
 {
-    int before = failures;
+    int before = libtest_failures;
 
     run();
-    if (failures == before) {
+    if (libtest_failures == before) {
         fprintf(stderr, "TEST libtest/%s: ok\n", name);
     } else {
-        fprintf(stderr, "TEST libtest/%s: FAIL %d checks\n", name, failures - before);
+        fprintf(stderr, "TEST libtest/%s: FAIL %d checks\n", name, libtest_failures - before);
     }
 }
 
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "gone") == 0) {
-        part("console gone", test_console_gone);
+        libtest_run_part("console gone", test_console_gone);
     } else {
-        part("stress", test_stress);
-        part("threads", test_threads);
-        part("sync", test_sync);
-        part("time", test_time);
-        part("files", test_files);
+        libtest_run_part("stress", test_stress);
+        libtest_run_part("threads", test_threads);
+        libtest_run_part("sync", test_sync);
+        libtest_run_part("time", test_time);
+        libtest_run_part("files", test_files);
         printf("and this without a newline is flushed at the end. ");
     }
-    return failures ? 1 : 0;
+    return libtest_failures ? 1 : 0;
 }

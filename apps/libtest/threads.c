@@ -7,12 +7,12 @@
 
 #include "apps/libtest/check.h"
 
-static void *quick(void *arg)
+static void *libtest_quick_thread(void *arg)
 {
     return arg;
 }
 
-static void *forever(void *arg)
+static void *libtest_endless_thread(void *arg)
 {
     for (;;) {
         usleep(1000000);
@@ -21,7 +21,7 @@ static void *forever(void *arg)
 }
 
 /* More than fit at once: so the ended ones must have given back all that they had. */
-static void many(void)
+static void libtest_test_many(void)
 {
     pthread_attr_t detached;
     pthread_t thread;
@@ -30,11 +30,11 @@ static void many(void)
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     for (int i = 0; i < 60; i++) {
-        CHECK(pthread_create(&thread, &detached, quick, NULL) == 0);
+        CHECK(pthread_create(&thread, &detached, libtest_quick_thread, NULL) == 0);
         usleep(500);
     }
     for (int i = 0; i < 60; i++) {
-        CHECK(pthread_create(&thread, NULL, quick, &value) == 0);
+        CHECK(pthread_create(&thread, NULL, libtest_quick_thread, &value) == 0);
         CHECK(pthread_join(thread, &value) == 0 && value == (void *)&value);
     }
     CHECK(pthread_join(99, &value) == ESRCH);
@@ -45,14 +45,14 @@ void test_threads(void)
     pthread_t thread;
     void *value;
 
-    many();
-    CHECK(pthread_create(&thread, NULL, forever, NULL) == 0);
+    libtest_test_many();
+    CHECK(pthread_create(&thread, NULL, libtest_endless_thread, NULL) == 0);
     usleep(2000);
     CHECK(pthread_cancel(thread) == 0);
     CHECK(pthread_join(thread, &value) == 0 && value == PTHREAD_CANCELED);
 }
 
-static void mutexes(void)
+static void libtest_test_mutexes(void)
 {
     pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -88,7 +88,7 @@ void test_sync(void)
     struct timespec soon = in_ms(5);
     sem_t sem;
 
-    mutexes();
+    libtest_test_mutexes();
     CHECK(pthread_cond_timedwait(&cond, &mutex, &soon) == EPERM);
     CHECK(pthread_mutex_lock(&mutex) == 0);
     CHECK(pthread_cond_timedwait(&cond, &mutex, &soon) == ETIMEDOUT);

@@ -37,9 +37,9 @@ enum {
 #define LSR_FIFO_EMPTY 0x20
 #define LSR_NOTHING 0xff /* no UART: all bits are set */
 
-static int interrupt_id;
+static int line_16550_interrupt_id;
 
-static int line_open(int coid, int code)
+static int line_16550_open(int coid, int code)
 {
     if (ThreadCtl(_NTO_TCTL_IO, 0) < 0) {
         return -1;
@@ -55,8 +55,8 @@ static int line_open(int coid, int code)
     kymo_out8(COM2 + LCR, LCR_8N1);
     kymo_out8(COM2 + FCR, FCR_ON_CLEARED_8);
     kymo_out8(COM2 + MCR, MCR_READY);
-    interrupt_id = line_attach(IRQ, coid, code);
-    if (interrupt_id < 0) {
+    line_16550_interrupt_id = line_attach(IRQ, coid, code);
+    if (line_16550_interrupt_id < 0) {
         return -1;
     }
     kymo_out8(COM2 + IER, IER_RECEIVED);
@@ -64,18 +64,18 @@ static int line_open(int coid, int code)
 }
 
 /* To read which interrupt it was ends the one for sent bytes. */
-static enum line_state interrupt(void)
+static enum line_state line_16550_on_interrupt(void)
 {
     kymo_in8(COM2 + IIR);
     return LINE_STEADY;
 }
 
-static void rearm(void)
+static void line_16550_rearm(void)
 {
-    InterruptUnmask(IRQ, interrupt_id);
+    InterruptUnmask(IRQ, line_16550_interrupt_id);
 }
 
-static size_t line_read(uint8_t *bytes, size_t room)
+static size_t line_16550_read(uint8_t *bytes, size_t room)
 {
     size_t count = 0;
 
@@ -86,7 +86,7 @@ static size_t line_read(uint8_t *bytes, size_t room)
 }
 
 /* An empty FIFO takes 16 bytes; the UART does not say how much room another one has. */
-static size_t fill(const uint8_t *bytes, size_t count)
+static size_t line_16550_fill_fifo(const uint8_t *bytes, size_t count)
 {
     size_t done = 0;
 
@@ -99,9 +99,9 @@ static size_t fill(const uint8_t *bytes, size_t count)
 }
 
 /* Not all: to enable the interrupt raises it if the FIFO has become empty in between. */
-static size_t line_write(const uint8_t *bytes, size_t count)
+static size_t line_16550_write(const uint8_t *bytes, size_t count)
 {
-    size_t done = fill(bytes, count);
+    size_t done = line_16550_fill_fifo(bytes, count);
 
     kymo_out8(COM2 + IER, IER_RECEIVED | (done < count ? IER_SENT : 0));
     return done;
@@ -109,9 +109,9 @@ static size_t line_write(const uint8_t *bytes, size_t count)
 
 const struct line_driver line_16550 = {
     .name = "16550",
-    .open = line_open,
-    .interrupt = interrupt,
-    .rearm = rearm,
-    .read = line_read,
-    .write = line_write,
+    .open = line_16550_open,
+    .interrupt = line_16550_on_interrupt,
+    .rearm = line_16550_rearm,
+    .read = line_16550_read,
+    .write = line_16550_write,
 };

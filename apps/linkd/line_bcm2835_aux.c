@@ -29,60 +29,60 @@ enum { ENABLES = 1, IO = 16, IER = 17, IIR = 18, LCR = 19, LSR = 21, CNTL = 24, 
 #define LSR_TX_ROOM 0x20u
 #define CNTL_BOTH 0x03u
 
-static volatile uint32_t *base;
-static int interrupt_id;
+static volatile uint32_t *line_aux_base;
+static int line_aux_interrupt_id;
 
-static int line_open(int coid, int code)
+static int line_aux_open(int coid, int code)
 {
-    base = line_registers(REGISTERS, BYTES);
-    interrupt_id = base ? line_attach(IRQ, coid, code) : -1;
-    if (interrupt_id < 0) {
+    line_aux_base = line_registers(REGISTERS, BYTES);
+    line_aux_interrupt_id = line_aux_base ? line_attach(IRQ, coid, code) : -1;
+    if (line_aux_interrupt_id < 0) {
         return -1;
     }
-    base[ENABLES] |= ENABLES_UART;
-    base[IER] = 0;
-    base[CNTL] = 0;
-    base[LCR] = LCR_8_BITS;
-    base[BAUD] = DIVIDER;
-    base[IIR] = IIR_CLEAR_FIFOS;
-    base[CNTL] = CNTL_BOTH;
-    base[IER] = IER_RX;
+    line_aux_base[ENABLES] |= ENABLES_UART;
+    line_aux_base[IER] = 0;
+    line_aux_base[CNTL] = 0;
+    line_aux_base[LCR] = LCR_8_BITS;
+    line_aux_base[BAUD] = DIVIDER;
+    line_aux_base[IIR] = IIR_CLEAR_FIFOS;
+    line_aux_base[CNTL] = CNTL_BOTH;
+    line_aux_base[IER] = IER_RX;
     return 0;
 }
 
 /* There is nothing to acknowledge: what was received is read, and write() says whether it waits for
  * room. */
-static void rearm(void)
+static void line_aux_rearm(void)
 {
-    InterruptUnmask(IRQ, interrupt_id);
+    InterruptUnmask(IRQ, line_aux_interrupt_id);
 }
 
-static size_t line_read(uint8_t *bytes, size_t room)
+static size_t line_aux_read(uint8_t *bytes, size_t room)
 {
     size_t count = 0;
 
-    while (count < room && (base[LSR] & LSR_RX_READY)) {
-        bytes[count++] = (uint8_t)base[IO];
+    while (count < room && (line_aux_base[LSR] & LSR_RX_READY)) {
+        bytes[count++] = (uint8_t)line_aux_base[IO];
     }
     return count;
 }
 
 /* Room that comes after the test raises the interrupt: its condition is a level. */
-static size_t line_write(const uint8_t *bytes, size_t count)
+static size_t line_aux_write(const uint8_t *bytes, size_t count)
 {
     size_t done = 0;
 
-    while (done < count && (base[LSR] & LSR_TX_ROOM)) {
-        base[IO] = bytes[done++];
+    while (done < count && (line_aux_base[LSR] & LSR_TX_ROOM)) {
+        line_aux_base[IO] = bytes[done++];
     }
-    base[IER] = IER_RX | (done < count ? IER_TX : 0);
+    line_aux_base[IER] = IER_RX | (done < count ? IER_TX : 0);
     return done;
 }
 
 const struct line_driver line_bcm2835_aux = {
     .name = "mini UART",
-    .open = line_open,
-    .rearm = rearm,
-    .read = line_read,
-    .write = line_write,
+    .open = line_aux_open,
+    .rearm = line_aux_rearm,
+    .read = line_aux_read,
+    .write = line_aux_write,
 };

@@ -17,60 +17,60 @@ enum { CONTROL = 0, IER = 2, IDR = 3, ISR = 5, TRIGGER = 8, STATUS = 11, FIFO = 
 #define INT_RX 0x01u /* as many bytes as TRIGGER says */
 #define INT_TX_EMPTY 0x08u
 
-static volatile uint32_t *base;
-static int interrupt_id;
+static volatile uint32_t *line_cadence_base;
+static int line_cadence_interrupt_id;
 
-static int line_open(int coid, int code)
+static int line_cadence_open(int coid, int code)
 {
-    base = line_registers(CADENCE_BASE, 0x1000);
-    interrupt_id = base ? line_attach(CADENCE_IRQ, coid, code) : -1;
-    if (interrupt_id < 0) {
+    line_cadence_base = line_registers(CADENCE_BASE, 0x1000);
+    line_cadence_interrupt_id = line_cadence_base ? line_attach(CADENCE_IRQ, coid, code) : -1;
+    if (line_cadence_interrupt_id < 0) {
         return -1;
     }
-    base[CONTROL] = CONTROL_ENABLED;
-    base[TRIGGER] = 1;
-    base[IER] = INT_RX;
+    line_cadence_base[CONTROL] = CONTROL_ENABLED;
+    line_cadence_base[TRIGGER] = 1;
+    line_cadence_base[IER] = INT_RX;
     return 0;
 }
 
 /* Before the FIFOs are looked at: what comes later sets its bit again. */
-static enum line_state interrupt(void)
+static enum line_state line_cadence_on_interrupt(void)
 {
-    base[ISR] = INT_RX | INT_TX_EMPTY;
+    line_cadence_base[ISR] = INT_RX | INT_TX_EMPTY;
     return LINE_STEADY;
 }
 
-static void rearm(void)
+static void line_cadence_rearm(void)
 {
-    InterruptUnmask(CADENCE_IRQ, interrupt_id);
+    InterruptUnmask(CADENCE_IRQ, line_cadence_interrupt_id);
 }
 
-static size_t line_read(uint8_t *bytes, size_t room)
+static size_t line_cadence_read(uint8_t *bytes, size_t room)
 {
     size_t count = 0;
 
-    while (count < room && !(base[STATUS] & RX_EMPTY)) {
-        bytes[count++] = (uint8_t)base[FIFO];
+    while (count < room && !(line_cadence_base[STATUS] & RX_EMPTY)) {
+        bytes[count++] = (uint8_t)line_cadence_base[FIFO];
     }
     return count;
 }
 
-static size_t line_write(const uint8_t *bytes, size_t count)
+static size_t line_cadence_write(const uint8_t *bytes, size_t count)
 {
     size_t done = 0;
 
-    while (done < count && !(base[STATUS] & TX_FULL)) {
-        base[FIFO] = bytes[done++];
+    while (done < count && !(line_cadence_base[STATUS] & TX_FULL)) {
+        line_cadence_base[FIFO] = bytes[done++];
     }
-    base[done < count ? IER : IDR] = INT_TX_EMPTY;
+    line_cadence_base[done < count ? IER : IDR] = INT_TX_EMPTY;
     return done;
 }
 
 const struct line_driver line_cadence = {
     .name = "Cadence UART",
-    .open = line_open,
-    .interrupt = interrupt,
-    .rearm = rearm,
-    .read = line_read,
-    .write = line_write,
+    .open = line_cadence_open,
+    .interrupt = line_cadence_on_interrupt,
+    .rearm = line_cadence_rearm,
+    .read = line_cadence_read,
+    .write = line_cadence_write,
 };

@@ -28,70 +28,70 @@ enum { DATA = 0, STATE = 1, CTRL = 2, INT = 3, BAUDDIV = 4 }; /* word offsets */
 #define INT_TX 0x1
 #define INT_RX 0x2
 
-static volatile uint32_t *base;
-static int rx, tx;
+static volatile uint32_t *line_cmsdk_base;
+static int line_cmsdk_rx_interrupt, line_cmsdk_tx_interrupt;
 
-static int line_open(int coid, int code)
+static int line_cmsdk_open(int coid, int code)
 {
-    base = line_registers(REGISTERS, BYTES);
-    rx = base ? line_attach(IRQ_RX, coid, code) : -1;
-    tx = base ? line_attach(IRQ_TX, coid, code) : -1;
-    if (rx < 0 || tx < 0) {
+    line_cmsdk_base = line_registers(REGISTERS, BYTES);
+    line_cmsdk_rx_interrupt = line_cmsdk_base ? line_attach(IRQ_RX, coid, code) : -1;
+    line_cmsdk_tx_interrupt = line_cmsdk_base ? line_attach(IRQ_TX, coid, code) : -1;
+    if (line_cmsdk_rx_interrupt < 0 || line_cmsdk_tx_interrupt < 0) {
         return -1;
     }
-    base[CTRL] = 0;
-    base[BAUDDIV] = DIVIDER;
-    base[CTRL] = CTRL_BOTH | CTRL_RX_INTERRUPT;
+    line_cmsdk_base[CTRL] = 0;
+    line_cmsdk_base[BAUDDIV] = DIVIDER;
+    line_cmsdk_base[CTRL] = CTRL_BOTH | CTRL_RX_INTERRUPT;
     return 0;
 }
 
-static enum line_state interrupt(void)
+static enum line_state line_cmsdk_on_interrupt(void)
 {
-    base[INT] = INT_RX | INT_TX;
-    base[STATE] = STATE_OVERRUNS;
+    line_cmsdk_base[INT] = INT_RX | INT_TX;
+    line_cmsdk_base[STATE] = STATE_OVERRUNS;
     return LINE_STEADY;
 }
 
-static void rearm(void)
+static void line_cmsdk_rearm(void)
 {
-    InterruptUnmask(IRQ_RX, rx);
-    InterruptUnmask(IRQ_TX, tx);
+    InterruptUnmask(IRQ_RX, line_cmsdk_rx_interrupt);
+    InterruptUnmask(IRQ_TX, line_cmsdk_tx_interrupt);
 }
 
-static size_t line_read(uint8_t *bytes, size_t room)
+static size_t line_cmsdk_read(uint8_t *bytes, size_t room)
 {
     size_t count = 0;
 
-    while (count < room && (base[STATE] & STATE_RX_FULL)) {
-        bytes[count++] = (uint8_t)base[DATA];
+    while (count < room && (line_cmsdk_base[STATE] & STATE_RX_FULL)) {
+        bytes[count++] = (uint8_t)line_cmsdk_base[DATA];
     }
     return count;
 }
 
-static size_t fill(const uint8_t *bytes, size_t count)
+static size_t line_cmsdk_fill_buffer(const uint8_t *bytes, size_t count)
 {
     size_t done = 0;
 
-    while (done < count && !(base[STATE] & STATE_TX_FULL)) {
-        base[DATA] = bytes[done++];
+    while (done < count && !(line_cmsdk_base[STATE] & STATE_TX_FULL)) {
+        line_cmsdk_base[DATA] = bytes[done++];
     }
     return done;
 }
 
 /* Full: the interrupt is asked for, and then looked again, as the byte may have gone in between. */
-static size_t line_write(const uint8_t *bytes, size_t count)
+static size_t line_cmsdk_write(const uint8_t *bytes, size_t count)
 {
-    size_t done = fill(bytes, count);
+    size_t done = line_cmsdk_fill_buffer(bytes, count);
 
-    base[CTRL] = CTRL_BOTH | CTRL_RX_INTERRUPT | (done < count ? CTRL_TX_INTERRUPT : 0);
-    return done < count ? done + fill(bytes + done, count - done) : done;
+    line_cmsdk_base[CTRL] = CTRL_BOTH | CTRL_RX_INTERRUPT | (done < count ? CTRL_TX_INTERRUPT : 0);
+    return done < count ? done + line_cmsdk_fill_buffer(bytes + done, count - done) : done;
 }
 
 const struct line_driver line_cmsdk = {
     .name = "cmsdk",
-    .open = line_open,
-    .interrupt = interrupt,
-    .rearm = rearm,
-    .read = line_read,
-    .write = line_write,
+    .open = line_cmsdk_open,
+    .interrupt = line_cmsdk_on_interrupt,
+    .rearm = line_cmsdk_rearm,
+    .read = line_cmsdk_read,
+    .write = line_cmsdk_write,
 };

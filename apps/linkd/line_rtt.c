@@ -43,74 +43,78 @@ struct rtt {
 };
 _Static_assert(sizeof(void *) == 4 && sizeof(struct rtt) == LINK_RTT_BYTES, "as the probe sees it");
 
-static struct rtt *rtt;
-static int timer;
-static unsigned still;   /* polls in which nothing moved */
-static uint32_t up_read; /* at the last one */
+static struct rtt *line_rtt_block;
+static int line_rtt_timer;
+static unsigned line_rtt_quiet_rounds; /* polls in which nothing moved */
+static uint32_t up_read;               /* at the last one */
 
 /* The known bytes are written last, and are nowhere else in memory: they are kept in reverse. */
-static void show(void)
+static void line_rtt_show_block(void)
 {
     static const char reverse[] = "TTR REGGES";
 
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (unsigned i = 0; i < sizeof(reverse) - 1; i++) {
-        rtt->id[i] = reverse[sizeof(reverse) - 2 - i];
+        line_rtt_block->id[i] = reverse[sizeof(reverse) - 2 - i];
     }
 }
 
-static void rearm(void)
+static void line_rtt_rearm(void)
 {
-    const uint32_t read = rtt->up.read;
+    const uint32_t read = line_rtt_block->up.read;
     struct _itimer when = {0};
 
-    still = read != up_read ? 0 : still + (still < STILL_POLLS);
+    line_rtt_quiet_rounds =
+        read != up_read ? 0 : line_rtt_quiet_rounds + (line_rtt_quiet_rounds < STILL_POLLS);
     up_read = read;
-    when.nsec = still < STILL_POLLS ? POLL_MOVING : POLL_IDLE;
-    TimerSettime(timer, 0, &when, NULL);
+    when.nsec = line_rtt_quiet_rounds < STILL_POLLS ? POLL_MOVING : POLL_IDLE;
+    TimerSettime(line_rtt_timer, 0, &when, NULL);
 }
 
-static int line_open(int coid, int code)
+static int line_rtt_open(int coid, int code)
 {
-    struct kymo_map map = {.len = sizeof(*rtt), .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    struct kymo_map map = {.len = sizeof(*line_rtt_block),
+                           .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
     struct sigevent event;
 
     SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, 0);
-    timer = TimerCreate(CLOCK_MONOTONIC, &event);
-    if (timer < 0 || MemMap(&map) < 0) {
+    line_rtt_timer = TimerCreate(CLOCK_MONOTONIC, &event);
+    if (line_rtt_timer < 0 || MemMap(&map) < 0) {
         return -1;
     }
-    rtt = (struct rtt *)(uintptr_t)map.vaddr; /* zeroed */
-    rtt->ups = rtt->downs = 1;
-    rtt->up = (struct rtt_ring){.name = "link", .bytes = rtt->up_bytes, .size = UP_BYTES};
-    rtt->down = (struct rtt_ring){.name = "link", .bytes = rtt->down_bytes, .size = DOWN_BYTES};
-    show();
-    rearm();
-    printf("linkd: RTT at %p, %u bytes\n", (void *)rtt, LINK_RTT_BYTES);
+    line_rtt_block = (struct rtt *)(uintptr_t)map.vaddr; /* zeroed */
+    line_rtt_block->ups = line_rtt_block->downs = 1;
+    line_rtt_block->up =
+        (struct rtt_ring){.name = "link", .bytes = line_rtt_block->up_bytes, .size = UP_BYTES};
+    line_rtt_block->down =
+        (struct rtt_ring){.name = "link", .bytes = line_rtt_block->down_bytes, .size = DOWN_BYTES};
+    line_rtt_show_block();
+    line_rtt_rearm();
+    printf("linkd: RTT at %p, %u bytes\n", (void *)line_rtt_block, LINK_RTT_BYTES);
     fflush(stdout);
     return 0;
 }
 
 /* The host's offset is believed only if it is in the ring. */
-static size_t line_read(uint8_t *bytes, size_t room)
+static size_t line_rtt_read(uint8_t *bytes, size_t room)
 {
-    struct rtt_ring *ring = &rtt->down;
+    struct rtt_ring *ring = &line_rtt_block->down;
     uint32_t at = ring->read;
     const uint32_t end = __atomic_load_n(&ring->written, __ATOMIC_ACQUIRE);
     size_t count = 0;
 
     while (count < room && at != end && end < DOWN_BYTES) {
-        bytes[count++] = rtt->down_bytes[at];
+        bytes[count++] = line_rtt_block->down_bytes[at];
         at = at + 1 < DOWN_BYTES ? at + 1 : 0;
     }
     __atomic_store_n(&ring->read, at, __ATOMIC_RELEASE);
-    still = count ? 0 : still;
+    line_rtt_quiet_rounds = count ? 0 : line_rtt_quiet_rounds;
     return count;
 }
 
-static size_t line_write(const uint8_t *bytes, size_t count)
+static size_t line_rtt_write(const uint8_t *bytes, size_t count)
 {
-    struct rtt_ring *ring = &rtt->up;
+    struct rtt_ring *ring = &line_rtt_block->up;
     uint32_t at = ring->written;
     const uint32_t end = __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE);
     size_t done = 0;
@@ -120,18 +124,18 @@ static size_t line_write(const uint8_t *bytes, size_t count)
         if (next == end) {
             break;
         }
-        rtt->up_bytes[at] = bytes[done++];
+        line_rtt_block->up_bytes[at] = bytes[done++];
         at = next;
     }
     __atomic_store_n(&ring->written, at, __ATOMIC_RELEASE);
-    still = done ? 0 : still;
+    line_rtt_quiet_rounds = done ? 0 : line_rtt_quiet_rounds;
     return done;
 }
 
 const struct line_driver line_rtt = {
     .name = "rtt",
-    .open = line_open,
-    .rearm = rearm,
-    .read = line_read,
-    .write = line_write,
+    .open = line_rtt_open,
+    .rearm = line_rtt_rearm,
+    .read = line_rtt_read,
+    .write = line_rtt_write,
 };

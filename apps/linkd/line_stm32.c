@@ -23,33 +23,33 @@ enum { SR = 0, DR = 1, BRR = 2, CR1 = 3 }; /* word offsets */
 #define CR1_RXNEIE 0x20
 #define CR1_TXEIE 0x80
 
-static volatile uint32_t *base;
-static int attached;
+static volatile uint32_t *line_stm32_base;
+static int line_stm32_interrupt_id;
 
-static int line_open(int coid, int code)
+static int line_stm32_open(int coid, int code)
 {
-    base = line_registers(REGISTERS, BYTES);
-    attached = base ? line_attach(IRQ, coid, code) : -1;
-    if (attached < 0) {
+    line_stm32_base = line_registers(REGISTERS, BYTES);
+    line_stm32_interrupt_id = line_stm32_base ? line_attach(IRQ, coid, code) : -1;
+    if (line_stm32_interrupt_id < 0) {
         return -1;
     }
-    base[CR1] = CR1_ON | CR1_RXNEIE;
+    line_stm32_base[CR1] = CR1_ON | CR1_RXNEIE;
     return 0;
 }
 
-static void rearm(void)
+static void line_stm32_rearm(void)
 {
-    InterruptUnmask(IRQ, attached);
+    InterruptUnmask(IRQ, line_stm32_interrupt_id);
 }
 
-static size_t line_read(uint8_t *bytes, size_t room)
+static size_t line_stm32_read(uint8_t *bytes, size_t room)
 {
     size_t count = 0;
 
     uint32_t state;
 
-    while (count < room && ((state = base[SR]) & (SR_RXNE | SR_ORE))) {
-        uint8_t byte = (uint8_t)base[DR];
+    while (count < room && ((state = line_stm32_base[SR]) & (SR_RXNE | SR_ORE))) {
+        uint8_t byte = (uint8_t)line_stm32_base[DR];
         if (state & SR_RXNE) {
             bytes[count++] = byte;
         }
@@ -57,28 +57,28 @@ static size_t line_read(uint8_t *bytes, size_t room)
     return count;
 }
 
-static size_t fill(const uint8_t *bytes, size_t count)
+static size_t line_stm32_fill_buffer(const uint8_t *bytes, size_t count)
 {
     size_t done = 0;
 
-    while (done < count && (base[SR] & SR_TXE)) {
-        base[DR] = bytes[done++];
+    while (done < count && (line_stm32_base[SR] & SR_TXE)) {
+        line_stm32_base[DR] = bytes[done++];
     }
     return done;
 }
 
-static size_t line_write(const uint8_t *bytes, size_t count)
+static size_t line_stm32_write(const uint8_t *bytes, size_t count)
 {
-    size_t done = fill(bytes, count);
+    size_t done = line_stm32_fill_buffer(bytes, count);
 
-    base[CR1] = CR1_ON | CR1_RXNEIE | (done < count ? CR1_TXEIE : 0);
+    line_stm32_base[CR1] = CR1_ON | CR1_RXNEIE | (done < count ? CR1_TXEIE : 0);
     return done;
 }
 
 const struct line_driver line_stm32 = {
     .name = "stm32",
-    .open = line_open,
-    .rearm = rearm,
-    .read = line_read,
-    .write = line_write,
+    .open = line_stm32_open,
+    .rearm = line_stm32_rearm,
+    .read = line_stm32_read,
+    .write = line_stm32_write,
 };

@@ -33,50 +33,56 @@ struct control {
 };
 enum { DEVICE_READY = 0, DEVICE_ADD = 1, PORT_READY = 3, PORT_OPEN = 6 };
 
-static struct virtio_device device;
-static struct virtio_queue queues[QUEUES] = {
-    [CONTROL_IN] = {.device = &device, .index = 2, .buffer_bytes = CONTROL_BUFFER},
-    [CONTROL_OUT] = {.device = &device, .index = 3, .buffer_bytes = CONTROL_BUFFER, .to_device = 1},
-    [PORT_IN] = {.device = &device, .index = 4, .buffer_bytes = BUFFER},
-    [PORT_OUT] = {.device = &device, .index = 5, .buffer_bytes = BUFFER, .to_device = 1},
+static struct virtio_device line_virtio_device;
+static struct virtio_queue line_virtio_queues[QUEUES] = {
+    [CONTROL_IN] = {.device = &line_virtio_device, .index = 2, .buffer_bytes = CONTROL_BUFFER},
+    [CONTROL_OUT] = {.device = &line_virtio_device,
+                     .index = 3,
+                     .buffer_bytes = CONTROL_BUFFER,
+                     .to_device = 1},
+    [PORT_IN] = {.device = &line_virtio_device, .index = 4, .buffer_bytes = BUFFER},
+    [PORT_OUT] = {.device = &line_virtio_device,
+                  .index = 5,
+                  .buffer_bytes = BUFFER,
+                  .to_device = 1},
 };
-static struct kymo_map memory;
+static struct kymo_map line_virtio_memory;
 static size_t memory_at[QUEUES];
-static int interrupt_id;
-static uint8_t *in; /* the buffer being read */
+static int line_virtio_interrupt_id;
+static uint8_t *line_virtio_input_buffers; /* the buffer being read */
 static size_t in_at, in_bytes;
-static uint8_t *out; /* the buffer being filled */
-static size_t out_bytes;
-static bool plugged;
+static uint8_t *line_virtio_output_buffer; /* the buffer being filled */
+static size_t line_virtio_output_bytes;
+static bool line_virtio_host_plugged;
 
-static int attach(int coid, int code)
+static int line_virtio_attach_device(int coid, int code)
 {
     struct sigevent event;
 
     SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, 0);
-    interrupt_id = InterruptAttachEvent(device.interrupt, &event, 0);
-    return interrupt_id < 0 ? -1 : 0;
+    line_virtio_interrupt_id = InterruptAttachEvent(line_virtio_device.interrupt, &event, 0);
+    return line_virtio_interrupt_id < 0 ? -1 : 0;
 }
 
-static int memory_map(void)
+static int line_virtio_memory_map(void)
 {
     size_t at = 0;
 
-    memory.flags = KYMO_PROT_READ | KYMO_PROT_WRITE;
+    line_virtio_memory.flags = KYMO_PROT_READ | KYMO_PROT_WRITE;
     for (unsigned i = 0; i < QUEUES; i++) {
-        memory.len += VIRTIO_QUEUE_BYTES(queues[i].buffer_bytes);
+        line_virtio_memory.len += VIRTIO_QUEUE_BYTES(line_virtio_queues[i].buffer_bytes);
     }
-    if (MemMap(&memory) < 0) {
+    if (MemMap(&line_virtio_memory) < 0) {
         return -1;
     }
     for (unsigned i = 0; i < QUEUES; i++) {
         memory_at[i] = at;
-        at += VIRTIO_QUEUE_BYTES(queues[i].buffer_bytes);
+        at += VIRTIO_QUEUE_BYTES(line_virtio_queues[i].buffer_bytes);
     }
     return 0;
 }
 
-static void fill(struct virtio_queue *queue)
+static void line_virtio_fill_queue(struct virtio_queue *queue)
 {
     for (unsigned i = 0; i < VIRTIO_BUFFERS; i++) {
         virtio_queue_give(queue, queue->buffers + i * queue->buffer_bytes,
@@ -86,46 +92,48 @@ static void fill(struct virtio_queue *queue)
 }
 
 /* Never more on its way than there are buffers: each answers one that came. */
-static void control_out(uint32_t port, uint16_t event, uint16_t value)
+static void line_virtio_control_out(uint32_t port, uint16_t event, uint16_t value)
 {
     const struct control message = {port, event, value};
     uint32_t bytes;
-    uint8_t *buffer = virtio_queue_used(&queues[CONTROL_OUT], &bytes);
+    uint8_t *buffer = virtio_queue_used(&line_virtio_queues[CONTROL_OUT], &bytes);
 
     if (buffer) {
         memcpy(buffer, &message, sizeof(message));
-        virtio_queue_give(&queues[CONTROL_OUT], buffer, sizeof(message));
-        virtio_queue_notify(&queues[CONTROL_OUT]);
+        virtio_queue_give(&line_virtio_queues[CONTROL_OUT], buffer, sizeof(message));
+        virtio_queue_notify(&line_virtio_queues[CONTROL_OUT]);
     }
 }
 
 /* Also for a device in use: it forgets its state. */
 static bool device_begin(void)
 {
-    if (!virtio_begin(&device, FEATURE_MULTIPORT, 0)) {
+    if (!virtio_begin(&line_virtio_device, FEATURE_MULTIPORT, 0)) {
         return false;
     }
     for (unsigned i = 0; i < QUEUES; i++) {
-        uint8_t *start = (uint8_t *)(uintptr_t)memory.vaddr + memory_at[i];
+        uint8_t *start = (uint8_t *)(uintptr_t)line_virtio_memory.vaddr + memory_at[i];
 
-        if (!virtio_queue_begin(&queues[i], start, memory.phys + memory_at[i],
-                                queues[i].buffer_bytes)) {
+        if (!virtio_queue_begin(&line_virtio_queues[i], start,
+                                line_virtio_memory.phys + memory_at[i],
+                                line_virtio_queues[i].buffer_bytes)) {
             return false;
         }
     }
-    in = out = NULL;
-    out_bytes = 0;
-    plugged = false;
-    virtio_ready(&device);
-    fill(&queues[CONTROL_IN]);
-    fill(&queues[PORT_IN]);
-    control_out(0, DEVICE_READY, 1);
+    line_virtio_input_buffers = line_virtio_output_buffer = NULL;
+    line_virtio_output_bytes = 0;
+    line_virtio_host_plugged = false;
+    virtio_ready(&line_virtio_device);
+    line_virtio_fill_queue(&line_virtio_queues[CONTROL_IN]);
+    line_virtio_fill_queue(&line_virtio_queues[PORT_IN]);
+    line_virtio_control_out(0, DEVICE_READY, 1);
     return true;
 }
 
-static int line_open(int coid, int code)
+static int line_virtio_open(int coid, int code)
 {
-    if (!virtio_find(&device, VIRTIO_CONSOLE) || memory_map() != 0 || attach(coid, code) != 0) {
+    if (!virtio_find(&line_virtio_device, VIRTIO_CONSOLE) || line_virtio_memory_map() != 0 ||
+        line_virtio_attach_device(coid, code) != 0) {
         return -1;
     }
     if (!device_begin()) {
@@ -141,23 +149,23 @@ static enum line_state control_in(const struct control *message)
         return LINE_STEADY;
     }
     if (message->event == DEVICE_ADD) {
-        control_out(PORT, PORT_READY, 1);
-        control_out(PORT, PORT_OPEN, 1);
+        line_virtio_control_out(PORT, PORT_READY, 1);
+        line_virtio_control_out(PORT, PORT_OPEN, 1);
         /* A host that came before that has spoken already, and QEMU looks at what it says only when
          * something wakes it. */
-        virtio_queue_notify(&queues[PORT_IN]);
+        virtio_queue_notify(&line_virtio_queues[PORT_IN]);
     }
-    if (message->event == PORT_OPEN && plugged != (message->value != 0)) {
-        plugged = message->value != 0;
-        return plugged ? LINE_PLUGGED : LINE_UNPLUGGED;
+    if (message->event == PORT_OPEN && line_virtio_host_plugged != (message->value != 0)) {
+        line_virtio_host_plugged = message->value != 0;
+        return line_virtio_host_plugged ? LINE_PLUGGED : LINE_UNPLUGGED;
     }
     return LINE_STEADY;
 }
 
 /* All that the device has to say; *gone: a host went, whether or not one is there now. */
-static enum line_state control(bool *gone)
+static enum line_state line_virtio_take_controls(bool *gone)
 {
-    struct virtio_queue *queue = &queues[CONTROL_IN];
+    struct virtio_queue *queue = &line_virtio_queues[CONTROL_IN];
     enum line_state state = LINE_STEADY;
     struct control message;
     uint8_t *buffer;
@@ -180,39 +188,39 @@ static enum line_state control(bool *gone)
     return state;
 }
 
-static enum line_state interrupt(void)
+static enum line_state line_virtio_on_interrupt(void)
 {
     bool gone = false;
 
-    virtio_interrupt(&device);
-    enum line_state state = control(&gone);
-    if (gone && virtio_queue_waits(&queues[PORT_OUT]) && !device_begin()) {
+    virtio_interrupt(&line_virtio_device);
+    enum line_state state = line_virtio_take_controls(&gone);
+    if (gone && virtio_queue_waits(&line_virtio_queues[PORT_OUT]) && !device_begin()) {
         printf("linkd: the device does not begin again\n");
     }
     return state;
 }
 
-static void rearm(void)
+static void line_virtio_rearm(void)
 {
-    InterruptUnmask(device.interrupt, interrupt_id);
+    InterruptUnmask(line_virtio_device.interrupt, line_virtio_interrupt_id);
 }
 
 static void in_return(void)
 {
-    virtio_queue_give(&queues[PORT_IN], in, BUFFER);
-    virtio_queue_notify(&queues[PORT_IN]);
-    in = NULL;
+    virtio_queue_give(&line_virtio_queues[PORT_IN], line_virtio_input_buffers, BUFFER);
+    virtio_queue_notify(&line_virtio_queues[PORT_IN]);
+    line_virtio_input_buffers = NULL;
 }
 
 /* The device's word for a buffer's length is read once: it could change. Empty buffers, of which
  * the device has no more than there are, go back. */
 static bool in_next(void)
 {
-    for (unsigned i = 0; !in && i <= VIRTIO_BUFFERS; i++) {
+    for (unsigned i = 0; !line_virtio_input_buffers && i <= VIRTIO_BUFFERS; i++) {
         uint32_t there;
 
-        in = virtio_queue_used(&queues[PORT_IN], &there);
-        if (!in) {
+        line_virtio_input_buffers = virtio_queue_used(&line_virtio_queues[PORT_IN], &there);
+        if (!line_virtio_input_buffers) {
             return false;
         }
         in_at = 0;
@@ -221,17 +229,17 @@ static bool in_next(void)
             in_return();
         }
     }
-    return in != NULL;
+    return line_virtio_input_buffers != NULL;
 }
 
-static size_t line_read(uint8_t *bytes, size_t room)
+static size_t line_virtio_read(uint8_t *bytes, size_t room)
 {
     if (!in_next()) {
         return 0;
     }
     size_t left = in_bytes - in_at;
     size_t count = left < room ? left : room;
-    memcpy(bytes, in + in_at, count);
+    memcpy(bytes, line_virtio_input_buffers + in_at, count);
     in_at += count;
     if (in_at == in_bytes) {
         in_return();
@@ -239,44 +247,45 @@ static size_t line_read(uint8_t *bytes, size_t room)
     return count;
 }
 
-static void flush(void)
+static void line_virtio_flush_output(void)
 {
-    if (out && out_bytes > 0) {
-        virtio_queue_give(&queues[PORT_OUT], out, (uint32_t)out_bytes);
-        virtio_queue_notify(&queues[PORT_OUT]);
+    if (line_virtio_output_buffer && line_virtio_output_bytes > 0) {
+        virtio_queue_give(&line_virtio_queues[PORT_OUT], line_virtio_output_buffer,
+                          (uint32_t)line_virtio_output_bytes);
+        virtio_queue_notify(&line_virtio_queues[PORT_OUT]);
     }
-    out = NULL;
-    out_bytes = 0;
+    line_virtio_output_buffer = NULL;
+    line_virtio_output_bytes = 0;
 }
 
 /* Small frames share a buffer until it is full or flushed. */
-static size_t line_write(const uint8_t *bytes, size_t count)
+static size_t line_virtio_write(const uint8_t *bytes, size_t count)
 {
     uint32_t written;
 
-    if (!out) {
-        out = virtio_queue_used(&queues[PORT_OUT], &written);
-        out_bytes = 0;
+    if (!line_virtio_output_buffer) {
+        line_virtio_output_buffer = virtio_queue_used(&line_virtio_queues[PORT_OUT], &written);
+        line_virtio_output_bytes = 0;
     }
-    if (!out) {
+    if (!line_virtio_output_buffer) {
         return 0;
     }
-    size_t room = BUFFER - out_bytes;
+    size_t room = BUFFER - line_virtio_output_bytes;
     size_t part = count < room ? count : room;
-    memcpy(out + out_bytes, bytes, part);
-    out_bytes += part;
-    if (out_bytes == BUFFER) {
-        flush();
+    memcpy(line_virtio_output_buffer + line_virtio_output_bytes, bytes, part);
+    line_virtio_output_bytes += part;
+    if (line_virtio_output_bytes == BUFFER) {
+        line_virtio_flush_output();
     }
     return part;
 }
 
 const struct line_driver line_virtio = {
     .name = "virtio",
-    .open = line_open,
-    .interrupt = interrupt,
-    .rearm = rearm,
-    .read = line_read,
-    .write = line_write,
-    .flush = flush,
+    .open = line_virtio_open,
+    .interrupt = line_virtio_on_interrupt,
+    .rearm = line_virtio_rearm,
+    .read = line_virtio_read,
+    .write = line_virtio_write,
+    .flush = line_virtio_flush_output,
 };

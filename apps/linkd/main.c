@@ -25,19 +25,19 @@
 #define WINDOW LINKD_WINDOW
 
 /* The board's kinds, in the order in which they are looked for. */
-static const struct line_driver *const lines[] = {LINK_LINES};
-#define LINES (sizeof(lines) / sizeof(lines[0]))
+static const struct line_driver *const linkd_line_kinds[] = {LINK_LINES};
+#define LINES (sizeof(linkd_line_kinds) / sizeof(linkd_line_kinds[0]))
 const struct line_driver *linkd_line;
 
 int linkd_chid, linkd_coid;
 
-static struct linkd linkd;
-static uint8_t memory[LINKD_MEMORY(FRAME_MOST, WINDOW)];
-static int timer;
-static struct kymo_syspage page;
+static struct linkd linkd_state;
+static uint8_t linkd_memory_block[LINKD_MEMORY(FRAME_MOST, WINDOW)];
+static int linkd_timer;
+static struct kymo_syspage linkd_syspage;
 static uint8_t build_id[20];
 
-static int trouble(const char *what)
+static int linkd_print_error(const char *what)
 {
     printf("linkd: %s: %s\n", what, strerror(errno));
     return -1;
@@ -51,21 +51,21 @@ static int begin_link(void)
     const struct linkd_config config = {
         .port = &linkd_port,
         .services = services,
-        .memory = memory,
+        .memory = linkd_memory_block,
         .frame_most = FRAME_MOST,
         .window = WINDOW,
         .seed = (uint32_t)ClockCycles(),
-        .board = page.board,
+        .board = linkd_syspage.board,
         .build_id = build_id,
     };
 
-    if (SyspageRead(0, &page, sizeof(page)) == (long)sizeof(page)) {
-        page.board[sizeof(page.board) - 1] = '\0';
-        if (page.build_id_len <= sizeof(build_id)) {
-            SyspageRead(page.build_id_off, build_id, page.build_id_len);
+    if (SyspageRead(0, &linkd_syspage, sizeof(linkd_syspage)) == (long)sizeof(linkd_syspage)) {
+        linkd_syspage.board[sizeof(linkd_syspage.board) - 1] = '\0';
+        if (linkd_syspage.build_id_len <= sizeof(build_id)) {
+            SyspageRead(linkd_syspage.build_id_off, build_id, linkd_syspage.build_id_len);
         }
     }
-    return linkd_init(&linkd, &config);
+    return linkd_init(&linkd_state, &config);
 }
 
 /* A device that is there but can't be used ends the search: its host would wait in vain. kind: the
@@ -74,10 +74,10 @@ static int open_line(const char *kind)
 {
     errno = ENODEV;
     for (size_t i = 0; i < LINES; i++) {
-        if (kind && strcmp(kind, lines[i]->name) != 0) {
+        if (kind && strcmp(kind, linkd_line_kinds[i]->name) != 0) {
             continue;
         }
-        linkd_line = lines[i];
+        linkd_line = linkd_line_kinds[i];
         if (linkd_line->open(linkd_coid, PULSE_LINE) == 0) {
             return 0;
         }
@@ -85,77 +85,77 @@ static int open_line(const char *kind)
             break;
         }
     }
-    return trouble(errno == ENODEV ? "no line" : linkd_line->name);
+    return linkd_print_error(errno == ENODEV ? "no line" : linkd_line->name);
 }
 
-static int begin(const char *kind)
+static int linkd_open_line(const char *kind)
 {
     struct sigevent event;
     name_attach_t *name = kymo_name_attach(LINKMSG_NAME, KYMO_NAME_FLAGS);
 
     if (!name) {
-        return trouble(LINKMSG_NAME);
+        return linkd_print_error(LINKMSG_NAME);
     }
     linkd_chid = name->chid;
     linkd_coid = ConnectAttach(0, 0, linkd_chid, _NTO_SIDE_CHANNEL, 0);
     SIGEV_PULSE_INIT(&event, linkd_coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_TIME, 0);
-    timer = TimerCreate(CLOCK_MONOTONIC, &event);
-    if (linkd_coid < 0 || timer < 0) {
-        return trouble("timer");
+    linkd_timer = TimerCreate(CLOCK_MONOTONIC, &event);
+    if (linkd_coid < 0 || linkd_timer < 0) {
+        return linkd_print_error("timer");
     }
     if (begin_link() != 0) {
-        return trouble("link");
+        return linkd_print_error("link");
     }
     return open_line(kind);
 }
 
 /* Sends what the line takes, then arms the timer for what is due later. */
-static void output(void)
+static void linkd_send_output(void)
 {
-    uint32_t ms = linkd_output(&linkd);
+    uint32_t ms = linkd_output(&linkd_state);
     const struct _itimer when = {ms == LINKD_NO_TIMER ? 0 : ms * UINT64_C(1000000), 0};
 
-    TimerSettime(timer, 0, &when, NULL);
+    TimerSettime(linkd_timer, 0, &when, NULL);
 }
 
-static void pulse(const struct _pulse *pulse)
+static void linkd_take_pulse(const struct _pulse *pulse)
 {
     switch (pulse->code) {
     case PULSE_LINE:
         if (linkd_line->interrupt && linkd_line->interrupt() != LINE_STEADY) {
-            linkd_lost(&linkd);
+            linkd_lost(&linkd_state);
         }
-        linkd_input(&linkd);
-        output();
+        linkd_input(&linkd_state);
+        linkd_send_output();
         linkd_line->rearm();
         return;
     case PULSE_CONSOLE:
-        linkd_event(&linkd, LINKD_EVENT_CONSOLE);
+        linkd_event(&linkd_state, LINKD_EVENT_CONSOLE);
         break;
     case PULSE_CAPTURE:
-        linkd_event(&linkd, LINKD_EVENT_CAPTURE);
+        linkd_event(&linkd_state, LINKD_EVENT_CAPTURE);
         break;
     case _PULSE_CODE_DISCONNECT:
-        linkd_client_gone(&linkd, pulse->scoid);
+        linkd_client_gone(&linkd_state, pulse->scoid);
         ConnectDetach(pulse->scoid);
         break;
     default:
         break;
     }
-    output();
+    linkd_send_output();
 }
 
 /* Returns whether this kind is one of the board's; else says which are. */
 static bool is_kind(const char *kind)
 {
     for (size_t i = 0; i < LINES; i++) {
-        if (strcmp(kind, lines[i]->name) == 0) {
+        if (strcmp(kind, linkd_line_kinds[i]->name) == 0) {
             return true;
         }
     }
     printf("linkd: no line %s here; there are:", kind);
     for (size_t i = 0; i < LINES; i++) {
-        printf(" %s", lines[i]->name);
+        printf(" %s", linkd_line_kinds[i]->name);
     }
     printf("\n");
     return false;
@@ -176,22 +176,22 @@ int main(int argc, char **argv)
     if (argc == 2 && !is_kind(argv[1])) {
         return 2;
     }
-    if (begin(argv[1]) != 0) {
+    if (linkd_open_line(argv[1]) != 0) {
         return 1;
     }
     const int own = kymo_own_scoid(linkd_coid);
-    output();
+    linkd_send_output();
     for (;;) {
         int rcvid = MsgReceive(linkd_chid, &in, sizeof(in), &info);
 
         if (rcvid == 0) {
             /* The console sends its own: linkd only asks the console then, whoever sent it. */
             if (kymo_pulse_trusted(own, &in.pulse) || in.pulse.code == PULSE_CONSOLE) {
-                pulse(&in.pulse);
+                linkd_take_pulse(&in.pulse);
             }
         } else if (rcvid > 0) {
-            linkd_request(&linkd, rcvid, info.scoid, &in, info.msglen, info.srcmsglen);
-            output();
+            linkd_request(&linkd_state, rcvid, info.scoid, &in, info.msglen, info.srcmsglen);
+            linkd_send_output();
         }
     }
 }

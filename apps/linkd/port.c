@@ -44,7 +44,7 @@ static void port_line_flush(void *context)
     }
 }
 
-static uint32_t now_ms(void *context)
+static uint32_t linkd_port_now_ms(void *context)
 {
     uint64_t ns = 0;
 
@@ -53,7 +53,7 @@ static uint32_t now_ms(void *context)
     return (uint32_t)(ns / 1000000);
 }
 
-static void defer(void *context, enum linkd_event event)
+static void linkd_port_defer_event(void *context, enum linkd_event event)
 {
     (void)context;
     MsgSendPulse(linkd_coid, SIGEV_PULSE_PRIO_INHERIT,
@@ -62,7 +62,7 @@ static void defer(void *context, enum linkd_event event)
 
 /* A board without a real-time clock takes the host's time. Without the ability `clock` it keeps
  * counting from its start. */
-static void host_time(void *context, uint64_t ns)
+static void linkd_port_set_host_time(void *context, uint64_t ns)
 {
     uint64_t own;
 
@@ -72,7 +72,7 @@ static void host_time(void *context, uint64_t ns)
     }
 }
 
-static void stranger(void *context, unsigned version)
+static void linkd_port_report_stranger(void *context, unsigned version)
 {
     (void)context;
     printf("linkd: the host's link has version %u, this one %u\n", version, LINK_VERSION);
@@ -80,13 +80,13 @@ static void stranger(void *context, unsigned version)
 
 /* ---- capture: a request is an rcvid, a client an scoid ----------------------------- */
 
-static void reply(void *context, int request, long status)
+static void linkd_port_reply_client(void *context, int request, long status)
 {
     (void)context;
     MsgReply(request, status, NULL, 0);
 }
 
-static void refuse(void *context, int request, int error)
+static void linkd_port_refuse_client(void *context, int request, int error)
 {
     (void)context;
     MsgError(request, error);
@@ -116,18 +116,18 @@ static bool client_exists(void *context, int client)
 
 /* ---- console ----------------------------------------------------------------------- */
 
-static int console; /* connection to the console server, 0: none yet */
+static int linkd_port_console_coid; /* connection to the console server, 0: none yet */
 
-static int console_open(void *context)
+static int linkd_port_console_open(void *context)
 {
     (void)context;
-    if (console == 0) {
+    if (linkd_port_console_coid == 0) {
         int coid = name_open("console", 0);
 
         if (coid < 0) {
             return -ENOENT;
         }
-        console = coid;
+        linkd_port_console_coid = coid;
     }
     return 0;
 }
@@ -147,7 +147,7 @@ static long console_read(void *context, uint64_t *position, void *text, size_t r
     SETIOV(&send, &ask, sizeof(ask));
     SETIOV(&parts[0], &heard, sizeof(heard));
     SETIOV(&parts[1], text, room);
-    long count = MsgSendv(console, &send, 1, parts, 2);
+    long count = MsgSendv(linkd_port_console_coid, &send, 1, parts, 2);
     if (count > 0) {
         *position = heard.position;
     }
@@ -162,18 +162,19 @@ static int console_type(void *context, const void *text, size_t bytes)
     (void)context;
     SETIOV(&parts[0], &head, sizeof(head));
     SETIOV(&parts[1], text, bytes);
-    return MsgSendv(console, parts, 2, NULL, 0) < 0 ? -errno : 0;
+    return MsgSendv(linkd_port_console_coid, parts, 2, NULL, 0) < 0 ? -errno : 0;
 }
 
 /* ---- dtrace ------------------------------------------------------------------------ */
 
-static int dtrace(void *context, struct kymo_d_call *call, const void *in, void *out)
+static int linkd_port_call_dtrace(void *context, struct kymo_d_call *call, const void *in,
+                                  void *out)
 {
     (void)context;
     return DtraceControl(call, in, out) < 0 ? -errno : 0;
 }
 
-static void *memory_map(void *context, size_t bytes)
+static void *linkd_port_memory_map(void *context, size_t bytes)
 {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -263,20 +264,20 @@ const struct linkd_port linkd_port = {
     .read = port_line_read,
     .write = port_line_write,
     .flush = port_line_flush,
-    .now = now_ms,
-    .defer = defer,
-    .host_time = host_time,
-    .stranger = stranger,
-    .reply = reply,
-    .refuse = refuse,
+    .now = linkd_port_now_ms,
+    .defer = linkd_port_defer_event,
+    .host_time = linkd_port_set_host_time,
+    .stranger = linkd_port_report_stranger,
+    .reply = linkd_port_reply_client,
+    .refuse = linkd_port_refuse_client,
     .request_read = request_read,
     .request_waits = request_waits,
     .client_exists = client_exists,
-    .console_open = console_open,
+    .console_open = linkd_port_console_open,
     .console_read = console_read,
     .console_type = console_type,
-    .dtrace = dtrace,
-    .memory_map = memory_map,
+    .dtrace = linkd_port_call_dtrace,
+    .memory_map = linkd_port_memory_map,
     .memory_unmap = memory_unmap,
     .program_start = program_start,
     .program_run = program_run,

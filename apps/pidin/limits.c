@@ -10,7 +10,7 @@
 #define COLUMN_MIN 7
 #define KB 1024
 
-static const char *const names[KYMO_LIMITS] = {
+static const char *const limits_names[KYMO_LIMITS] = {
 #define LIMIT(number, NAME, text, doc) [number] = text,
     LIMIT_LIST(LIMIT)
 #undef LIMIT
@@ -19,9 +19,9 @@ static const char *const names[KYMO_LIMITS] = {
 /* Groups that have been printed, by number: as many as there can be bits. */
 static uint64_t groups_printed;
 
-static int column(unsigned what)
+static int limits_print_column(unsigned what)
 {
-    int n = (int)strlen(names[what]);
+    int n = (int)strlen(limits_names[what]);
 
     return KYMO_LIMIT_IS_BYTES(what) ? 2 * COLUMN_MIN : n < COLUMN_MIN ? COLUMN_MIN : n;
 }
@@ -37,7 +37,7 @@ static void print_cell(unsigned what, unsigned long long used, unsigned long lon
     } else {
         snprintf(text, sizeof(text), "%llu%s/%llu%s", used / unit, k, limit / unit, k);
     }
-    printf(" %*s", column(what), text);
+    printf(" %*s", limits_print_column(what), text);
 }
 
 static void print_quota(const char *id, const char *name, const struct kymo_quota *quota)
@@ -58,7 +58,7 @@ static void print_reserve(const struct kymo_quota *system)
 
         snprintf(text, sizeof(text), "%llu%s", (unsigned long long)system->reserve[i] / unit,
                  KYMO_LIMIT_IS_BYTES(i) ? "k" : "");
-        printf(" %*s", column(i), text);
+        printf(" %*s", limits_print_column(i), text);
     }
     printf("\n");
 }
@@ -67,7 +67,7 @@ void print_limits_head(void)
 {
     printf("%6s %-16s", "pid", "name");
     for (unsigned i = 0; i < KYMO_LIMITS; i++) {
-        printf(" %*s", column(i), names[i]);
+        printf(" %*s", limits_print_column(i), limits_names[i]);
     }
     printf("\n");
 }

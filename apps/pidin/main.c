@@ -23,7 +23,7 @@ static void list_threads(const struct kymo_proc_info *proc)
     }
 }
 
-static void list(void (*each)(const struct kymo_proc_info *proc))
+static void pidin_list_processes(void (*each)(const struct kymo_proc_info *proc))
 {
     struct kymo_proc_info proc;
 
@@ -42,7 +42,7 @@ static void list_objects(void)
     }
 }
 
-static const char help[] =
+static const char pidin_help_text[] =
     "usage: pidin [info | limits | mem]\n"
     "  without a word   every thread: priority, state and what it waits for\n"
     "  info             every process: threads, channels, maps, memory, abilities\n"
@@ -52,22 +52,22 @@ static const char help[] =
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        fputs(help, stdout);
+        fputs(pidin_help_text, stdout);
     } else if (argc > 1 && strcmp(argv[1], "info") == 0) {
         print_info_head();
-        list(print_info);
+        pidin_list_processes(print_info);
     } else if (argc > 1 && strcmp(argv[1], "limits") == 0) {
         print_limits_head();
-        list(print_limits);
+        pidin_list_processes(print_limits);
         print_limits_system();
     } else if (argc > 1 && strcmp(argv[1], "mem") == 0) {
         list_objects();
     } else if (argc > 1) {
-        fputs(help, stdout);
+        fputs(pidin_help_text, stdout);
         return 2;
     } else {
         print_threads_head();
-        list(list_threads);
+        pidin_list_processes(list_threads);
     }
     return 0;
 }

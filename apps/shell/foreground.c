@@ -17,17 +17,18 @@
 
 #define FAMILY_MOST 32 /* processes that one ^C ends */
 
-static atomic_int foreground;   /* pid, 0: none is waited for */
-static pthread_mutex_t ending = /* held while a family is signalled: the prompt waits for that */
+static atomic_int foreground_pid; /* pid, 0: none is waited for */
+static pthread_mutex_t
+    foreground_lock = /* held while a family is signalled: the prompt waits for that */
     PTHREAD_MUTEX_INITIALIZER;
-static int console = -1, chid = -1;
+static int foreground_console = -1, foreground_channel = -1;
 
 static void ask_for_interrupts(void)
 {
-    const struct console_listen ask = {.type = CONSOLE_INTERRUPTS, .chid = chid};
+    const struct console_listen ask = {.type = CONSOLE_INTERRUPTS, .chid = foreground_channel};
 
-    if (console >= 0 && chid >= 0) {
-        MsgSend(console, &ask, sizeof(ask), NULL, 0);
+    if (foreground_console >= 0 && foreground_channel >= 0) {
+        MsgSend(foreground_console, &ask, sizeof(ask), NULL, 0);
     }
 }
 
@@ -77,15 +78,15 @@ static void *take_interrupts(void *unused)
 {
     struct _pulse pulse;
 
-    while (MsgReceivePulse(chid, &pulse, sizeof(pulse), NULL) == 0) {
+    while (MsgReceivePulse(foreground_channel, &pulse, sizeof(pulse), NULL) == 0) {
         int family[FAMILY_MOST];
 
-        pthread_mutex_lock(&ending);
-        int pid = atomic_load(&foreground);
+        pthread_mutex_lock(&foreground_lock);
+        int pid = atomic_load(&foreground_pid);
         int count = pid > 0 ? family_of(pid, family) : 0;
 
         end_family(family, count);
-        pthread_mutex_unlock(&ending);
+        pthread_mutex_unlock(&foreground_lock);
         if (count == 0) { /* it came between the prompt and the read, and took the line along */
             printf("$ ");
             fflush(stdout);
@@ -98,11 +99,11 @@ void foreground_begin(void)
 {
     pthread_t thread;
 
-    console = name_open("console", 0);
-    chid = ChannelCreate(0);
-    if (chid >= 0 && pthread_create(&thread, NULL, take_interrupts, NULL) != 0) {
-        ChannelDestroy(chid);
-        chid = -1;
+    foreground_console = name_open("console", 0);
+    foreground_channel = ChannelCreate(0);
+    if (foreground_channel >= 0 && pthread_create(&thread, NULL, take_interrupts, NULL) != 0) {
+        ChannelDestroy(foreground_channel);
+        foreground_channel = -1;
     }
 }
 
@@ -113,10 +114,10 @@ void foreground_none(void)
 
 int foreground_wait(int pid, int *status)
 {
-    atomic_store(&foreground, pid);
+    atomic_store(&foreground_pid, pid);
     int ended = ProcWait(pid, status, 0);
-    atomic_store(&foreground, 0);
-    pthread_mutex_lock(&ending);
-    pthread_mutex_unlock(&ending);
+    atomic_store(&foreground_pid, 0);
+    pthread_mutex_lock(&foreground_lock);
+    pthread_mutex_unlock(&foreground_lock);
     return ended;
 }

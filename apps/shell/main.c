@@ -18,7 +18,7 @@
 #define LINE 256
 #define WORDS 24
 
-static const char help[] =
+static const char shell_help_text[] =
     "programs           the programs of this boot image\n"
     "pidin              processes and threads; info: what they hold; mem: memory objects\n"
     "run PROGRAM ...    start a program and wait; with & at the end: do not wait\n"
@@ -44,7 +44,7 @@ static void show_status(const char *program, int status)
 }
 
 /* Background children that have ended, so that they are not listed for ever. */
-static void reap(void)
+static void shell_reap_children(void)
 {
     int status, pid;
 
@@ -53,7 +53,7 @@ static void reap(void)
     }
 }
 
-static void not_started(const char *program)
+static void shell_not_started(const char *program)
 {
     if (errno == ENOENT) {
         printf("%s: no such program in the boot image; `programs` lists them\n", program);
@@ -62,7 +62,7 @@ static void not_started(const char *program)
     }
 }
 
-static void run(char **words, int count)
+static void shell_run_program(char **words, int count)
 {
     struct kymo_spawn_attr attr = {.ability = kymo_abilities()};
     bool background = count > 0 && strcmp(words[count - 1], "&") == 0;
@@ -77,7 +77,7 @@ static void run(char **words, int count)
     }
     int pid = kymo_spawn(words[0], words, &attr);
     if (pid < 0) {
-        not_started(words[0]);
+        shell_not_started(words[0]);
     } else if (background) {
         printf("[%d]\n", pid);
     } else if (foreground_wait(pid, &status) == pid) {
@@ -101,24 +101,24 @@ static void list_programs(void)
     }
 }
 
-static void trace(char **words, int count)
+static void shell_run_trace(char **words, int count)
 {
     char *command[WORDS + 2] = {"tracelogger", "-c"};
     char *stop[] = {"tracestop", NULL};
 
     if (count > 0 && strcmp(words[0], "stop") == 0) {
-        run(stop, 1);
+        shell_run_program(stop, 1);
     } else if (count > 0 && strcmp(words[0], "start") == 0) {
         memcpy(command + 2, words + 1, (size_t)(count - 1) * sizeof(words[0]));
         command[count + 1] = "&";
-        run(command, count + 2);
+        shell_run_program(command, count + 2);
     } else {
         printf("trace start [options] or trace stop\n");
     }
 }
 
 /* Returns -1 if the word is no decimal number of at most nine digits. */
-static int number_of(const char *word)
+static int shell_number_of(const char *word)
 {
     const size_t digits = strspn(word, "0123456789");
 
@@ -130,15 +130,15 @@ static void send_signal(char **words)
 {
     const char *given = words[1] && words[1][0] == '-' ? words[1] : NULL;
     const char *pid = words[given ? 2 : 1];
-    const int signo = given ? number_of(given + 1) : SIGTERM;
+    const int signo = given ? shell_number_of(given + 1) : SIGTERM;
 
     if (!pid) {
         printf("kill: which PID?\n");
-    } else if (number_of(pid) <= 0) {
+    } else if (shell_number_of(pid) <= 0) {
         printf("kill: %s: not a PID\n", pid);
     } else if (signo < 0) {
         printf("kill: %s: not a signal's number\n", given);
-    } else if (kill(number_of(pid), signo) != 0) {
+    } else if (kill(shell_number_of(pid), signo) != 0) {
         printf("kill: %s\n", strerror(errno));
     }
 }
@@ -151,7 +151,7 @@ static void system_ctl(const char *word, int what, int value)
     }
 }
 
-static void shut_down(const char *text)
+static void shell_shut_down(const char *text)
 {
     char *end;
     unsigned long status = text ? strtoul(text, &end, 10) : 0;
@@ -163,7 +163,7 @@ static void shut_down(const char *text)
     }
 }
 
-static void on_panic(const char *text)
+static void shell_on_panic(const char *text)
 {
     if (text && strcmp(text, "reset") == 0) {
         system_ctl("onpanic", KYMO_SYSTEM_ON_PANIC, KYMO_PANIC_RESETS);
@@ -175,16 +175,16 @@ static void on_panic(const char *text)
 }
 
 /* Handles commands about the machine. */
-static bool machine(char **words)
+static bool shell_run_machine(char **words)
 {
     if (strcmp(words[0], "shutdown") == 0) {
-        shut_down(words[1]);
+        shell_shut_down(words[1]);
     } else if (strcmp(words[0], "reset") == 0) {
         system_ctl(words[0], KYMO_SYSTEM_RESET, 0);
     } else if (strcmp(words[0], "panic") == 0) {
         system_ctl(words[0], KYMO_SYSTEM_PANIC, 0);
     } else if (strcmp(words[0], "onpanic") == 0) {
-        on_panic(words[1]);
+        shell_on_panic(words[1]);
     } else {
         return false;
     }
@@ -192,28 +192,28 @@ static bool machine(char **words)
 }
 
 /* False: leave the shell. */
-static bool command(char **words, int count)
+static bool shell_run_command(char **words, int count)
 {
     if (strcmp(words[0], "exit") == 0) {
         return false;
     }
     if (strcmp(words[0], "help") == 0) {
-        fputs(help, stdout);
+        fputs(shell_help_text, stdout);
     } else if (strcmp(words[0], "programs") == 0) {
         list_programs();
     } else if (strcmp(words[0], "kill") == 0) {
         send_signal(words);
     } else if (strcmp(words[0], "trace") == 0) {
-        trace(words + 1, count - 1);
+        shell_run_trace(words + 1, count - 1);
     } else if (strcmp(words[0], "run") == 0) {
-        run(words + 1, count - 1);
-    } else if (!machine(words)) {
-        run(words, count);
+        shell_run_program(words + 1, count - 1);
+    } else if (!shell_run_machine(words)) {
+        shell_run_program(words, count);
     }
     return true;
 }
 
-static int split(char *line, char **words)
+static int shell_split_line(char *line, char **words)
 {
     char *rest;
     int count = 0;
@@ -235,16 +235,16 @@ int main(void)
     foreground_begin();
     printf("Kymo. `help` lists the commands.\n");
     while (more) {
-        reap();
+        shell_reap_children();
         foreground_none();
         printf("$ ");
         fflush(stdout);
         if (!fgets(line, sizeof(line), stdin)) {
             break;
         }
-        int count = split(line, words);
+        int count = shell_split_line(line, words);
         if (count > 0) {
-            more = command(words, count);
+            more = shell_run_command(words, count);
         }
     }
     return 0;

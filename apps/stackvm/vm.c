@@ -11,7 +11,7 @@
 
 KYMO_HELPER("apps/stackvm/stackvm.d");
 
-static int32_t pop(int32_t **top)
+static int32_t vm_pop_value(int32_t **top)
 {
     return *--*top;
 }
@@ -41,25 +41,25 @@ int32_t vm_run(const struct vm_function *function, const int32_t *arguments)
             *top++ = f->slots[operand];
             break;
         case VM_STORE:
-            f->slots[operand] = pop(&top);
+            f->slots[operand] = vm_pop_value(&top);
             break;
         case VM_ADD:
-            right = pop(&top);
+            right = vm_pop_value(&top);
             top[-1] += right;
             break;
         case VM_SUB:
-            right = pop(&top);
+            right = vm_pop_value(&top);
             top[-1] -= right;
             break;
         case VM_LESS:
-            right = pop(&top);
+            right = vm_pop_value(&top);
             top[-1] = top[-1] < right;
             break;
         case VM_JUMP:
             next = operand;
             break;
         case VM_JUMP_IF_ZERO:
-            next = pop(&top) == 0 ? operand : next;
+            next = vm_pop_value(&top) == 0 ? operand : next;
             break;
         case VM_CALL:
             top -= vm_functions[operand].arguments;
@@ -71,7 +71,7 @@ int32_t vm_run(const struct vm_function *function, const int32_t *arguments)
             break;
         default:
             f->magic = 0; /* a later frame at the same place is none until it says so */
-            return pop(&top);
+            return vm_pop_value(&top);
         }
         f->pc = next;
     }

@@ -66,7 +66,8 @@ bool virtio_find(struct virtio_device *device, uint32_t kind)
     return false;
 }
 
-static uint32_t accept(volatile uint32_t *registers, uint32_t word, uint32_t wanted)
+static uint32_t virtio_mmio_accept_features(volatile uint32_t *registers, uint32_t word,
+                                            uint32_t wanted)
 {
     registers[DEVICE_FEATURES_SELECT] = word;
     uint32_t got = registers[DEVICE_FEATURES] & wanted;
@@ -83,7 +84,7 @@ bool virtio_begin(struct virtio_device *device, uint32_t needed, uint32_t wanted
     registers[STATUS] = 0;
     registers[STATUS] = VIRTIO_ACKNOWLEDGE;
     registers[STATUS] = VIRTIO_ACKNOWLEDGE | VIRTIO_DRIVER;
-    device->features = accept(registers, 0, needed | wanted);
+    device->features = virtio_mmio_accept_features(registers, 0, needed | wanted);
     if ((device->features & needed) != needed) {
         return false;
     }
@@ -91,7 +92,7 @@ bool virtio_begin(struct virtio_device *device, uint32_t needed, uint32_t wanted
         registers[GUEST_PAGE] = VIRTIO_PAGE;
         return true;
     }
-    if (accept(registers, 1, VIRTIO_VERSION_1) != VIRTIO_VERSION_1) {
+    if (virtio_mmio_accept_features(registers, 1, VIRTIO_VERSION_1) != VIRTIO_VERSION_1) {
         return false;
     }
     registers[STATUS] |= VIRTIO_FEATURES_OK;
@@ -108,7 +109,7 @@ void virtio_interrupt(struct virtio_device *device)
     device->registers[INTERRUPT_ACK] = device->registers[INTERRUPT_STATUS];
 }
 
-static void address_set(volatile uint32_t *registers, unsigned at, uint64_t phys)
+static void virtio_mmio_address_set(volatile uint32_t *registers, unsigned at, uint64_t phys)
 {
     registers[at] = (uint32_t)phys;
     registers[at + 1] = (uint32_t)(phys >> 32);
@@ -128,9 +129,9 @@ bool virtio_queue_place(struct virtio_queue *queue, uint64_t phys)
         registers[QUEUE_PAGE] = (uint32_t)(phys / VIRTIO_PAGE);
         return true;
     }
-    address_set(registers, QUEUE_DESCRIPTORS, phys);
-    address_set(registers, QUEUE_AVAILABLE, phys + VIRTIO_AVAILABLE);
-    address_set(registers, QUEUE_USED, phys + VIRTIO_USED);
+    virtio_mmio_address_set(registers, QUEUE_DESCRIPTORS, phys);
+    virtio_mmio_address_set(registers, QUEUE_AVAILABLE, phys + VIRTIO_AVAILABLE);
+    virtio_mmio_address_set(registers, QUEUE_USED, phys + VIRTIO_USED);
     registers[QUEUE_READY] = 1;
     return true;
 }

@@ -41,19 +41,19 @@ enum {
     COMMON_BYTES = 56,
 };
 
-static volatile uint8_t *common8(const struct virtio_device *device, unsigned at)
+static volatile uint8_t *virtio_pci_common8(const struct virtio_device *device, unsigned at)
 {
     return (volatile uint8_t *)device->registers + at;
 }
 
-static volatile uint16_t *common16(const struct virtio_device *device, unsigned at)
+static volatile uint16_t *virtio_pci_common16(const struct virtio_device *device, unsigned at)
 {
-    return (volatile uint16_t *)(volatile void *)common8(device, at);
+    return (volatile uint16_t *)(volatile void *)virtio_pci_common8(device, at);
 }
 
-static volatile uint32_t *common32(const struct virtio_device *device, unsigned at)
+static volatile uint32_t *virtio_pci_common32(const struct virtio_device *device, unsigned at)
 {
-    return (volatile uint32_t *)(volatile void *)common8(device, at);
+    return (volatile uint32_t *)(volatile void *)virtio_pci_common8(device, at);
 }
 
 /* ---- finding ----------------------------------------------------------------------- */
@@ -130,22 +130,23 @@ bool virtio_find(struct virtio_device *device, uint32_t kind)
 
 /* ---- starting ---------------------------------------------------------------------- */
 
-static uint32_t accept(struct virtio_device *device, uint32_t word, uint32_t wanted)
+static uint32_t virtio_pci_accept_features(struct virtio_device *device, uint32_t word,
+                                           uint32_t wanted)
 {
-    *common32(device, DEVICE_FEATURES_SELECT) = word;
-    uint32_t got = *common32(device, DEVICE_FEATURES) & wanted;
+    *virtio_pci_common32(device, DEVICE_FEATURES_SELECT) = word;
+    uint32_t got = *virtio_pci_common32(device, DEVICE_FEATURES) & wanted;
 
-    *common32(device, DRIVER_FEATURES_SELECT) = word;
-    *common32(device, DRIVER_FEATURES) = got;
+    *virtio_pci_common32(device, DRIVER_FEATURES_SELECT) = word;
+    *virtio_pci_common32(device, DRIVER_FEATURES) = got;
     return got;
 }
 
 /* The device is reset when its status reads 0. */
-static bool reset(struct virtio_device *device)
+static bool virtio_pci_reset_device(struct virtio_device *device)
 {
-    *common8(device, STATUS) = 0;
+    *virtio_pci_common8(device, STATUS) = 0;
     for (unsigned i = 0; i < RESET_TRIES; i++) {
-        if (*common8(device, STATUS) == 0) {
+        if (*virtio_pci_common8(device, STATUS) == 0) {
             return true;
         }
     }
@@ -154,26 +155,26 @@ static bool reset(struct virtio_device *device)
 
 bool virtio_begin(struct virtio_device *device, uint32_t needed, uint32_t wanted)
 {
-    volatile uint8_t *status = common8(device, STATUS);
+    volatile uint8_t *status = virtio_pci_common8(device, STATUS);
 
-    if (!reset(device)) {
+    if (!virtio_pci_reset_device(device)) {
         return false;
     }
     *status = VIRTIO_ACKNOWLEDGE;
     *status = VIRTIO_ACKNOWLEDGE | VIRTIO_DRIVER;
-    device->features = accept(device, 0, needed | wanted);
+    device->features = virtio_pci_accept_features(device, 0, needed | wanted);
     if ((device->features & needed) != needed ||
-        accept(device, 1, VIRTIO_VERSION_1) != VIRTIO_VERSION_1) {
+        virtio_pci_accept_features(device, 1, VIRTIO_VERSION_1) != VIRTIO_VERSION_1) {
         return false;
     }
     *status |= VIRTIO_FEATURES_OK;
-    *common16(device, CONFIG_MESSAGE) = 0;
-    return (*status & VIRTIO_FEATURES_OK) && *common16(device, CONFIG_MESSAGE) == 0;
+    *virtio_pci_common16(device, CONFIG_MESSAGE) = 0;
+    return (*status & VIRTIO_FEATURES_OK) && *virtio_pci_common16(device, CONFIG_MESSAGE) == 0;
 }
 
 void virtio_ready(struct virtio_device *device)
 {
-    *common8(device, STATUS) |= VIRTIO_DRIVER_OK;
+    *virtio_pci_common8(device, STATUS) |= VIRTIO_DRIVER_OK;
 }
 
 /* A message needs no answer. */
@@ -182,30 +183,31 @@ void virtio_interrupt(struct virtio_device *device)
     (void)device;
 }
 
-static void address_set(struct virtio_device *device, unsigned at, uint64_t phys)
+static void virtio_pci_address_set(struct virtio_device *device, unsigned at, uint64_t phys)
 {
-    *common32(device, at) = (uint32_t)phys;
-    *common32(device, at + 4) = (uint32_t)(phys >> 32);
+    *virtio_pci_common32(device, at) = (uint32_t)phys;
+    *virtio_pci_common32(device, at + 4) = (uint32_t)(phys >> 32);
 }
 
 bool virtio_queue_place(struct virtio_queue *queue, uint64_t phys)
 {
     struct virtio_device *device = queue->device;
 
-    *common16(device, QUEUE_SELECT) = (uint16_t)queue->index;
-    const uint64_t notify = (uint64_t)*common16(device, QUEUE_NOTIFY) * device->notify_step;
-    if (*common16(device, QUEUE_SIZE) < VIRTIO_BUFFERS || notify % 2 != 0 ||
+    *virtio_pci_common16(device, QUEUE_SELECT) = (uint16_t)queue->index;
+    const uint64_t notify =
+        (uint64_t)*virtio_pci_common16(device, QUEUE_NOTIFY) * device->notify_step;
+    if (*virtio_pci_common16(device, QUEUE_SIZE) < VIRTIO_BUFFERS || notify % 2 != 0 ||
         notify + 2 > device->notify_bytes) {
         return false;
     }
     queue->notify = (volatile uint16_t *)(volatile void *)(device->notify + notify);
-    *common16(device, QUEUE_SIZE) = VIRTIO_BUFFERS;
-    *common16(device, QUEUE_MESSAGE) = 0;
-    address_set(device, QUEUE_DESCRIPTORS, phys);
-    address_set(device, QUEUE_AVAILABLE, phys + VIRTIO_AVAILABLE);
-    address_set(device, QUEUE_USED, phys + VIRTIO_USED);
-    *common16(device, QUEUE_ENABLE) = 1;
-    return *common16(device, QUEUE_MESSAGE) == 0;
+    *virtio_pci_common16(device, QUEUE_SIZE) = VIRTIO_BUFFERS;
+    *virtio_pci_common16(device, QUEUE_MESSAGE) = 0;
+    virtio_pci_address_set(device, QUEUE_DESCRIPTORS, phys);
+    virtio_pci_address_set(device, QUEUE_AVAILABLE, phys + VIRTIO_AVAILABLE);
+    virtio_pci_address_set(device, QUEUE_USED, phys + VIRTIO_USED);
+    *virtio_pci_common16(device, QUEUE_ENABLE) = 1;
+    return *virtio_pci_common16(device, QUEUE_MESSAGE) == 0;
 }
 
 void virtio_queue_notify(struct virtio_queue *queue)

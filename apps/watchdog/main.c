@@ -14,7 +14,7 @@
 
 #define TIMES 4 /* it is set back so often before it would bite */
 
-static int usage(int status)
+static int watchdog_usage(int status)
 {
     printf("usage: watchdog -t MS | watchdog -o\n"
            "Arms the board's watchdog and sets it back for as long as this process runs.\n"
@@ -24,7 +24,7 @@ static int usage(int status)
     return status;
 }
 
-static int set(unsigned long ms)
+static int watchdog_set_timeout(unsigned long ms)
 {
     if (SystemCtl(KYMO_SYSTEM_WATCHDOG, (int)ms) == 0) {
         return 0;
@@ -39,15 +39,15 @@ static int set(unsigned long ms)
     return 1;
 }
 
-static int serve(const char *text)
+static int watchdog_serve_text(const char *text)
 {
     char *end;
     unsigned long ms = strtoul(text, &end, 10);
 
     if (*end || ms < TIMES || ms > INT32_MAX) {
-        return usage(2);
+        return watchdog_usage(2);
     }
-    while (set(ms) == 0) {
+    while (watchdog_set_timeout(ms) == 0) {
         usleep((useconds_t)(ms * 1000 / TIMES));
     }
     return 1;
@@ -56,10 +56,11 @@ static int serve(const char *text)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        return usage(0);
+        return watchdog_usage(0);
     }
     if (argc == 2 && strcmp(argv[1], "-o") == 0) {
-        return set(0);
+        return watchdog_set_timeout(0);
     }
-    return argc == 3 && strcmp(argv[1], "-t") == 0 ? serve(argv[2]) : usage(2);
+    return argc == 3 && strcmp(argv[1], "-t") == 0 ? watchdog_serve_text(argv[2])
+                                                   : watchdog_usage(2);
 }

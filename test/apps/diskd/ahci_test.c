@@ -212,13 +212,13 @@ void registers_at(uintptr_t address)
     assert_int_equal(address, (uintptr_t)M.registers);
 }
 
-uint32_t get(unsigned word)
+uint32_t register_get(unsigned word)
 {
     assert_true(word < sizeof(M.registers) / 4);
     return M.registers[word];
 }
 
-void put(unsigned word, uint32_t value)
+void register_put(unsigned word, uint32_t value)
 {
     const unsigned at = word < PORT(0) ? 0 : (word - PORT(0)) % (PORT_BYTES / 4);
     uint32_t *registers = &M.registers[word - at];

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 void registers_at(uintptr_t address);
-uint32_t get(unsigned word);
-void put(unsigned word, uint32_t value);
+uint32_t register_get(unsigned word);
+void register_put(unsigned word, uint32_t value);
 
 #endif

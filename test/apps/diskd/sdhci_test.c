@@ -214,7 +214,7 @@ void registers_at(uintptr_t address)
     (void)address;
 }
 
-uint32_t get(unsigned word)
+uint32_t register_get(unsigned word)
 {
     if (word == DATA) {
         uint32_t value = M.block[M.word++];
@@ -226,7 +226,7 @@ uint32_t get(unsigned word)
     return M.registers[word];
 }
 
-void put(unsigned word, uint32_t value)
+void register_put(unsigned word, uint32_t value)
 {
     if (word == INTERRUPT) {
         M.registers[INTERRUPT] &= ~value;
@@ -296,7 +296,7 @@ static void card_put_in(bool high)
 
     memset(&M, 0, sizeof(M));
     M.high = high;
-    gone = high_capacity = false;
+    sdhci_card_gone = high_capacity = false;
     disk_sdhci.wait_ns = 20000000u;
     for (unsigned i = 1; i < SECTORS; i++) { /* the first one has no table */
         memset(M.sectors[i], (int)i, DISKMSG_SECTOR);
@@ -317,12 +317,12 @@ static void request(enum fault fault)
     M.fault_after = random_below(sectors);
     fault = M.fault;
     for (unsigned i = 0; write && i < sectors * DISKMSG_SECTOR / 4; i++) {
-        buffer[i] = random_below(UINT32_MAX);
+        sdhci_buffer[i] = random_below(UINT32_MAX);
     }
     error = write ? disk_sdhci.write(first, sectors) : disk_sdhci.read(first, sectors);
     assert_int_equal(error, fault == FAULT_NONE ? 0 : EIO);
     if (error == 0) {
-        assert_memory_equal(buffer, M.sectors[first], (size_t)sectors * DISKMSG_SECTOR);
+        assert_memory_equal(sdhci_buffer, M.sectors[first], (size_t)sectors * DISKMSG_SECTOR);
     }
     assert_int_equal(M.state, TRAN);
     assert_int_equal(disk_sdhci.flush(), 0);
