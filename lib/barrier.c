@@ -45,7 +45,7 @@ int pthread_barrier_destroy(pthread_barrier_t *barrier)
 }
 
 /* Mutex locked. */
-static void leave(pthread_barrier_t *barrier)
+static void barrier_leave_generation(pthread_barrier_t *barrier)
 {
     if (--barrier->leaving == 0) {
         pthread_cond_broadcast(&barrier->left);
@@ -58,7 +58,7 @@ struct visit {
 };
 
 /* Clean-up handler, mutex locked: a thread cancelled before it passed does not count as arrived. */
-static void abandon(void *arg)
+static void barrier_abandon_wait(void *arg)
 {
     const struct visit *visit = arg;
     pthread_barrier_t *barrier = visit->barrier;
@@ -66,22 +66,22 @@ static void abandon(void *arg)
     if (barrier->generation == visit->generation) {
         barrier->waiting--;
     } else {
-        leave(barrier);
+        barrier_leave_generation(barrier);
     }
     pthread_mutex_unlock(&barrier->mutex);
 }
 
 /* Mutex locked. The caller isn't the last of its generation. */
-static void pass(pthread_barrier_t *barrier)
+static void barrier_wait_generation(pthread_barrier_t *barrier)
 {
     struct visit visit = {barrier, barrier->generation};
 
-    pthread_cleanup_push(abandon, &visit);
+    pthread_cleanup_push(barrier_abandon_wait, &visit);
     while (barrier->generation == visit.generation) {
         pthread_cond_wait(&barrier->passed, &barrier->mutex);
     }
     pthread_cleanup_pop(0);
-    leave(barrier);
+    barrier_leave_generation(barrier);
 }
 
 int pthread_barrier_wait(pthread_barrier_t *barrier)
@@ -98,7 +98,7 @@ int pthread_barrier_wait(pthread_barrier_t *barrier)
         pthread_cond_broadcast(&barrier->passed);
         result = PTHREAD_BARRIER_SERIAL_THREAD;
     } else {
-        pass(barrier);
+        barrier_wait_generation(barrier);
     }
     pthread_mutex_unlock(&barrier->mutex);
     return result;

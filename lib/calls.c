@@ -19,7 +19,7 @@ COLD static long call_failed(kymo_pair pair)
     return -1;
 }
 
-static inline long result(kymo_pair pair)
+static inline long calls_pair_result(kymo_pair pair)
 {
     if (unlikely(KYMO_PAIR_ERROR(pair) != 0)) {
         return call_failed(pair);
@@ -37,7 +37,7 @@ static inline long result_r(kymo_pair pair)
 #define CALL(type, name, NAME, parameters, ...) \
     type name parameters \
     { \
-        return (type)result(kymo_raw_##NAME(__VA_ARGS__)); \
+        return (type)calls_pair_result(kymo_raw_##NAME(__VA_ARGS__)); \
     } \
     type name##_r parameters \
     { \
@@ -81,7 +81,7 @@ int TraceEvent(int cmd, ...)
     va_start(list, cmd);
     kymo_pair pair = trace_event(cmd, list);
     va_end(list);
-    return (int)result(pair);
+    return (int)calls_pair_result(pair);
 }
 
 int TraceEvent_r(int cmd, ...)

@@ -12,7 +12,7 @@
 
 #define NSEC UINT64_C(1000000000)
 
-static void timespec_set(struct timespec *to, uint64_t ns)
+static void clock_timespec_set(struct timespec *to, uint64_t ns)
 {
     to->tv_sec = (time_t)(ns / NSEC);
     to->tv_nsec = (long)(ns % NSEC);
@@ -40,7 +40,7 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     if (ClockTime(clock_number(clock), NULL, &ns) < 0) {
         return -1;
     }
-    timespec_set(now, ns);
+    clock_timespec_set(now, ns);
     return 0;
 }
 
@@ -54,7 +54,7 @@ int clock_getres(clockid_t clock, struct timespec *result)
         return -1;
     }
     if (result) {
-        timespec_set(result, period.nsec);
+        clock_timespec_set(result, period.nsec);
     }
     return 0;
 }

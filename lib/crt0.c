@@ -18,7 +18,7 @@ void _start(struct kymo_startup *startup) __attribute__((noreturn));
 struct kymo_startup *kymo_startup;
 static char *no_environment[1];
 
-static const char *base_name(const char *path)
+static const char *crt0_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -35,9 +35,9 @@ static void name_main_thread(const struct kymo_startup *startup)
     if (startup->argc == 0 || ProcInfo_r(startup->pid, &info) != startup->pid) {
         return;
     }
-    strncpy(name, base_name(startup->argv[0]), sizeof(name) - 1);
+    strncpy(name, crt0_base_name(startup->argv[0]), sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    if (strcmp(base_name(startup->argv[0]), info.name) != 0) {
+    if (strcmp(crt0_base_name(startup->argv[0]), info.name) != 0) {
         struct _thread_name request = {(int32_t)strlen(name) + 1, sizeof(name), name};
 
         ThreadCtl_r(_NTO_TCTL_NAME, &request);

@@ -17,7 +17,7 @@
 #include SYSTEM_PROBE_H
 
 #define FDS 32
-static volatile uint32_t fds; /* [a] bit: this descriptor is a file */
+static volatile uint32_t io_fd_bits; /* [a] bit: this descriptor is a file */
 
 int kymo_fd_known(int fd, int set)
 {
@@ -25,12 +25,12 @@ int kymo_fd_known(int fd, int set)
         return 0;
     }
     uint32_t bit = UINT32_C(1) << fd;
-    uint32_t old = fds;
+    uint32_t old = io_fd_bits;
 
     if (set == 1) {
-        old = __atomic_fetch_or(&fds, bit, __ATOMIC_RELAXED);
+        old = __atomic_fetch_or(&io_fd_bits, bit, __ATOMIC_RELAXED);
     } else if (set == 0) {
-        old = __atomic_fetch_and(&fds, ~bit, __ATOMIC_RELAXED);
+        old = __atomic_fetch_and(&io_fd_bits, ~bit, __ATOMIC_RELAXED);
     }
     return (old & bit) != 0;
 }
@@ -68,7 +68,7 @@ static ssize_t console_write(const void *buffer, size_t bytes)
     return done;
 }
 
-static ssize_t failed(long error)
+static ssize_t io_fail_with(long error)
 {
     errno = error == -ESRCH || error == -EBADF ? EBADF : (int)-error;
     return -1;
@@ -80,7 +80,7 @@ static ssize_t write_file(int fd, const void *buffer, size_t bytes)
     iov_t parts[2];
 
     if (!kymo_fd_known(fd, -1)) {
-        return fd == 1 || fd == 2 ? console_write(buffer, bytes) : failed(-EBADF);
+        return fd == 1 || fd == 2 ? console_write(buffer, bytes) : io_fail_with(-EBADF);
     }
     SETIOV(&parts[0], &msg, sizeof(msg));
     SETIOV(&parts[1], buffer, bytes);
@@ -91,7 +91,7 @@ static ssize_t write_file(int fd, const void *buffer, size_t bytes)
     if (fd == 2 && (done == -ESRCH || done == -EBADF)) {
         return console_write(buffer, bytes);
     }
-    return failed(done);
+    return io_fail_with(done);
 }
 
 ssize_t kymo_write(int fd, const void *buffer, size_t bytes)
@@ -102,21 +102,21 @@ ssize_t kymo_write(int fd, const void *buffer, size_t bytes)
     return done;
 }
 
-static ssize_t read_file(int fd, void *buffer, size_t bytes)
+static ssize_t io_read_file(int fd, void *buffer, size_t bytes)
 {
     struct _io_msg msg = {_IO_READ, 0, (uint32_t)bytes, 0};
 
     if (!kymo_fd_known(fd, -1)) {
-        return fd == 0 ? 0 : failed(-EBADF);
+        return fd == 0 ? 0 : io_fail_with(-EBADF);
     }
     long done = MsgSend_r(fd, &msg, sizeof(msg), buffer, bytes);
-    return done >= 0 ? done : failed(done);
+    return done >= 0 ? done : io_fail_with(done);
 }
 
 ssize_t kymo_read(int fd, void *buffer, size_t bytes)
 {
     SYSTEM_PROBE(kymo, read__entry, fd, buffer, bytes);
-    ssize_t done = read_file(fd, buffer, bytes);
+    ssize_t done = io_read_file(fd, buffer, bytes);
     SYSTEM_PROBE(kymo, read__return, fd, (long)done);
     return done;
 }

@@ -12,19 +12,19 @@
 #include "lib/thread.h"
 #include SYSTEM_PROBE_H
 
-static bool swap(pthread_mutex_t *mutex, uint32_t from, uint32_t to)
+static bool mutex_swap_word(pthread_mutex_t *mutex, uint32_t from, uint32_t to)
 {
     return __atomic_compare_exchange_n(&mutex->owner, &from, to, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
 }
 
-static bool owned(const pthread_mutex_t *mutex, uint32_t tid)
+static bool mutex_owned_word(const pthread_mutex_t *mutex, uint32_t tid)
 {
     return (mutex->owner & ~SYNC_WAITING) == tid;
 }
 
 /* Called when the caller has just locked it. */
-static inline int got(pthread_mutex_t *mutex)
+static inline int mutex_note_locked(pthread_mutex_t *mutex)
 {
     if (mutex->count & SYNC_COUNT_ROBUST) {
         return kymo_robust_got(mutex);
@@ -33,7 +33,7 @@ static inline int got(pthread_mutex_t *mutex)
     return 0;
 }
 
-static int again(pthread_mutex_t *mutex)
+static int mutex_lock_again(pthread_mutex_t *mutex)
 {
     if (!(mutex->count & SYNC_COUNT_RECURSIVE)) {
         return EDEADLK;
@@ -56,7 +56,7 @@ int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)
 
 int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
-    return swap(mutex, SYNC_MUTEX_FREE, SYNC_OWNER_DESTROYED) ? 0 : EBUSY;
+    return mutex_swap_word(mutex, SYNC_MUTEX_FREE, SYNC_OWNER_DESTROYED) ? 0 : EBUSY;
 }
 
 int kymo_mutex_wait(pthread_mutex_t *mutex)
@@ -68,12 +68,12 @@ int kymo_mutex_wait(pthread_mutex_t *mutex)
 }
 
 /* Waits for a mutex that another thread owns, or owned. until: NULL: forever. */
-static int wait(pthread_mutex_t *mutex, const struct timespec *until)
+static int mutex_wait_locked(pthread_mutex_t *mutex, const struct timespec *until)
 {
     int error = kymo_mutex_wait(mutex);
 
     if (error == 0) {
-        return got(mutex);
+        return mutex_note_locked(mutex);
     }
     return error == -EINVAL && (mutex->count & SYNC_COUNT_ROBUST) ? kymo_robust_retry(mutex, until)
                                                                   : -error;
@@ -83,24 +83,24 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     uint32_t tid = (uint32_t)kymo_self()->tid;
 
-    if (swap(mutex, SYNC_MUTEX_FREE, tid)) {
-        return got(mutex);
+    if (mutex_swap_word(mutex, SYNC_MUTEX_FREE, tid)) {
+        return mutex_note_locked(mutex);
     }
-    if (owned(mutex, tid)) {
-        return again(mutex);
+    if (mutex_owned_word(mutex, tid)) {
+        return mutex_lock_again(mutex);
     }
-    return wait(mutex, NULL);
+    return mutex_wait_locked(mutex, NULL);
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
     uint32_t tid = (uint32_t)kymo_self()->tid;
 
-    if (swap(mutex, SYNC_MUTEX_FREE, tid)) {
-        return got(mutex);
+    if (mutex_swap_word(mutex, SYNC_MUTEX_FREE, tid)) {
+        return mutex_note_locked(mutex);
     }
-    if (owned(mutex, tid) && (mutex->count & SYNC_COUNT_RECURSIVE)) {
-        return again(mutex);
+    if (mutex_owned_word(mutex, tid) && (mutex->count & SYNC_COUNT_RECURSIVE)) {
+        return mutex_lock_again(mutex);
     }
     if (mutex->owner == SYNC_OWNER_DESTROYED) {
         return EINVAL;
@@ -119,16 +119,16 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     if (error != EBUSY) {
         return error;
     }
-    if (owned(mutex, (uint32_t)kymo_self()->tid)) {
+    if (mutex_owned_word(mutex, (uint32_t)kymo_self()->tid)) {
         return EDEADLK;
     }
     error = kymo_timeout_at(_NTO_TIMEOUT_MUTEX, CLOCK_REALTIME, until);
-    return error != 0 ? error : wait(mutex, until);
+    return error != 0 ? error : mutex_wait_locked(mutex, until);
 }
 
 int kymo_mutex_release(pthread_mutex_t *mutex)
 {
-    if (swap(mutex, (uint32_t)kymo_self()->tid, SYNC_MUTEX_FREE)) {
+    if (mutex_swap_word(mutex, (uint32_t)kymo_self()->tid, SYNC_MUTEX_FREE)) {
         return 0;
     }
     return -SyncMutexUnlock_r(kymo_sync(mutex));
@@ -138,7 +138,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     uint32_t tid = (uint32_t)kymo_self()->tid;
 
-    if (!owned(mutex, tid)) {
+    if (!mutex_owned_word(mutex, tid)) {
         return EPERM;
     }
     if (mutex->count & (SYNC_COUNT_DEPTH | SYNC_COUNT_ROBUST)) {
@@ -151,7 +151,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
     }
     /* Before it is another's, so that the times of two owners don't overlap. */
     SYSTEM_PROBE(kymo, mutex__release, mutex, 0);
-    if (swap(mutex, tid, SYNC_MUTEX_FREE)) {
+    if (mutex_swap_word(mutex, tid, SYNC_MUTEX_FREE)) {
         return 0;
     }
     int error = SyncMutexUnlock_r(kymo_sync(mutex));

@@ -24,7 +24,7 @@ static uint64_t cycles_of(uint64_t ns)
     return seconds * hz + (ns % NSEC * hz + NSEC - 1) / NSEC;
 }
 
-static void spin(uint64_t cycles)
+static void nanospin_cycles(uint64_t cycles)
 {
     uint64_t began = ClockCycles();
 
@@ -37,19 +37,19 @@ int nanospin(const struct timespec *wanted)
     if (!kymo_timespec_ok(wanted)) {
         return EINVAL;
     }
-    spin(cycles_of(kymo_timespec_ns(wanted)));
+    nanospin_cycles(cycles_of(kymo_timespec_ns(wanted)));
     return 0;
 }
 
 int nanospin_ns(unsigned long ns)
 {
-    spin(cycles_of(ns));
+    nanospin_cycles(cycles_of(ns));
     return 0;
 }
 
 void nanospin_count(unsigned long count)
 {
-    spin(count);
+    nanospin_cycles(count);
 }
 
 unsigned long nanospin_ns_to_count(unsigned long ns)

@@ -14,13 +14,13 @@
 #include "lib/libc/syscalls.h"
 #include SYSTEM_PROBE_H
 
-static int failed(long error)
+static int open_fail_with(long error)
 {
     errno = error == -ESRCH ? EBADF : (int)-error;
     return -1;
 }
 
-static int open_file(const char *path, int flags)
+static int open_path(const char *path, int flags)
 {
     struct _io_msg msg = {_IO_CONNECT, 0, 0, flags};
     struct kymo_name name;
@@ -30,16 +30,16 @@ static int open_file(const char *path, int flags)
     }
     int error = NameLookup_r(path, &name);
     if (error < 0) {
-        return failed(error);
+        return open_fail_with(error);
     }
     int fd = ConnectAttach_r(0, name.pid, name.chid, 3, _NTO_COF_CLOEXEC);
     if (fd < 0) {
-        return failed(fd);
+        return open_fail_with(fd);
     }
     long status = MsgSend_r(fd, &msg, sizeof(msg), NULL, 0);
     if (status < 0 || kymo_fd_known(fd, 1)) {
         ConnectDetach_r(fd);
-        return failed(status < 0 ? status : -EMFILE);
+        return open_fail_with(status < 0 ? status : -EMFILE);
     }
     return fd;
 }
@@ -47,7 +47,7 @@ static int open_file(const char *path, int flags)
 int kymo_open(const char *path, int flags)
 {
     SYSTEM_PROBE(kymo, open__entry, path, flags);
-    int fd = open_file(path, flags);
+    int fd = open_path(path, flags);
     SYSTEM_PROBE(kymo, open__return, fd);
     return fd;
 }
@@ -62,12 +62,12 @@ int kymo_close(int fd)
         return ObjectClose(fd - KYMO_OBJECT_FD);
     }
     if (!kymo_fd_known(fd, -1)) {
-        return fd >= 0 && fd <= 2 ? 0 : failed(-EBADF);
+        return fd >= 0 && fd <= 2 ? 0 : open_fail_with(-EBADF);
     }
     MsgSend_r(fd, &msg, sizeof(msg), NULL, 0);
     kymo_fd_known(fd, 0);
     int error = ConnectDetach_r(fd);
-    return error < 0 ? failed(error) : 0;
+    return error < 0 ? open_fail_with(error) : 0;
 }
 
 off_t kymo_lseek(int fd, off_t offset, int whence)
@@ -75,10 +75,10 @@ off_t kymo_lseek(int fd, off_t offset, int whence)
     struct _io_msg msg = {_IO_LSEEK, 0, (uint32_t)whence, offset};
 
     if (!kymo_fd_known(fd, -1)) {
-        return failed(fd >= 0 && fd <= 2 ? -ESPIPE : -EBADF);
+        return open_fail_with(fd >= 0 && fd <= 2 ? -ESPIPE : -EBADF);
     }
     long position = MsgSend_r(fd, &msg, sizeof(msg), NULL, 0);
-    return position < 0 ? failed(position) : position;
+    return position < 0 ? open_fail_with(position) : position;
 }
 
 static int object_stat(int id, struct stat *st)
@@ -106,10 +106,10 @@ int kymo_fstat(int fd, struct stat *st)
         long error = MsgSend_r(fd, &msg, sizeof(msg), &answer, sizeof(answer));
 
         if (error < 0) {
-            return failed(error);
+            return open_fail_with(error);
         }
     } else if (fd < 0 || fd > 2) {
-        return failed(-EBADF);
+        return open_fail_with(-EBADF);
     }
     memset(st, 0, sizeof(*st));
     st->st_mode = (mode_t)answer.mode;

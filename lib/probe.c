@@ -14,7 +14,7 @@ extern const struct kymo_probe_site __kymo_probes_start[], __kymo_probes_end[]; 
 
 /* Where the kernel can't patch they stay off. More of them than the kernel takes would stay off,
  * too: the linker, which knows how many there are, refuses them by kymo_probes_room. */
-__attribute__((constructor)) static void register_sites(void)
+__attribute__((constructor)) static void probe_register_sites(void)
 {
     __asm__ volatile(".globl kymo_probes_room\n\t.set kymo_probes_room, %c0"
                      :

@@ -19,7 +19,7 @@
 _Static_assert(KYMO_ROBUST_MAX == KYMO_ROBUST, "robust mutexes of a thread");
 
 /* Returns false if the thread has as many as it may. */
-static bool remember(struct kymo_tcb *self, pthread_mutex_t *mutex)
+static bool robust_remember_mutex(struct kymo_tcb *self, pthread_mutex_t *mutex)
 {
     int free_slot = -1;
 
@@ -36,7 +36,7 @@ static bool remember(struct kymo_tcb *self, pthread_mutex_t *mutex)
     return true;
 }
 
-static void forget(struct kymo_tcb *self, const pthread_mutex_t *mutex)
+static void robust_forget_mutex(struct kymo_tcb *self, const pthread_mutex_t *mutex)
 {
     for (int i = 0; i < KYMO_ROBUST; i++) {
         if (self->robust[i] == mutex) {
@@ -50,11 +50,11 @@ int kymo_robust_got(pthread_mutex_t *mutex)
     struct kymo_tcb *self = kymo_self();
 
     if (mutex->count & SYNC_COUNT_LOST) {
-        forget(self, mutex);
+        robust_forget_mutex(self, mutex);
         kymo_mutex_release(mutex);
         return ENOTRECOVERABLE;
     }
-    if (!remember(self, mutex)) {
+    if (!robust_remember_mutex(self, mutex)) {
         kymo_mutex_release(mutex);
         return EAGAIN;
     }
@@ -93,7 +93,7 @@ void kymo_robust_leave(pthread_mutex_t *mutex)
     if (mutex->count & SYNC_COUNT_OWNER_DIED) {
         mutex->count |= SYNC_COUNT_LOST;
     }
-    forget(kymo_self(), mutex);
+    robust_forget_mutex(kymo_self(), mutex);
 }
 
 int pthread_mutex_consistent(pthread_mutex_t *mutex)

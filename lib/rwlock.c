@@ -46,7 +46,7 @@ static bool may_write(const pthread_rwlock_t *lock)
 }
 
 /* Mutex locked: wakes the threads that can lock it after a change. */
-static void wake(pthread_rwlock_t *lock)
+static void rwlock_wake_waiters(pthread_rwlock_t *lock)
 {
     if (lock->waiting_writers > 0 && may_write(lock)) {
         pthread_cond_signal(&lock->may_write);
@@ -62,29 +62,29 @@ struct waiter {
 
 /* Mutex locked. A writer that gives up may have kept readers out; a cancelled one may have been
  * woken, and another must be woken instead. */
-static void give_up(const struct waiter *waiter)
+static void rwlock_leave_queue(const struct waiter *waiter)
 {
     --*waiter->waiting;
-    wake(waiter->lock);
+    rwlock_wake_waiters(waiter->lock);
 }
 
-static void canceled(void *arg)
+static void rwlock_wait_canceled(void *arg)
 {
     const struct waiter *waiter = arg;
 
-    give_up(waiter);
+    rwlock_leave_queue(waiter);
     pthread_mutex_unlock(&waiter->lock->mutex);
 }
 
 /* Mutex locked; until: NULL: forever. Returns 0, or an errno without the lock. */
-static int wait(pthread_rwlock_t *lock, bool write, const struct timespec *until)
+static int rwlock_wait_turn(pthread_rwlock_t *lock, bool write, const struct timespec *until)
 {
     pthread_cond_t *cond = write ? &lock->may_write : &lock->may_read;
     struct waiter waiter = {lock, write ? &lock->waiting_writers : &lock->waiting_readers};
     int error = 0;
 
     ++*waiter.waiting;
-    pthread_cleanup_push(canceled, &waiter);
+    pthread_cleanup_push(rwlock_wait_canceled, &waiter);
     while (error == 0 && !(write ? may_write(lock) : may_read(lock))) {
         error = until ? pthread_cond_timedwait(cond, &lock->mutex, until)
                       : pthread_cond_wait(cond, &lock->mutex);
@@ -94,14 +94,15 @@ static int wait(pthread_rwlock_t *lock, bool write, const struct timespec *until
         error = 0; /* the time is up, but it is free */
     }
     if (error != 0) {
-        give_up(&waiter);
+        rwlock_leave_queue(&waiter);
         return error;
     }
     --*waiter.waiting;
     return 0;
 }
 
-static int take(pthread_rwlock_t *lock, bool write, bool try_only, const struct timespec *until)
+static int rwlock_take_lock(pthread_rwlock_t *lock, bool write, bool try_only,
+                            const struct timespec *until)
 {
     int error = pthread_mutex_lock(&lock->mutex);
 
@@ -111,7 +112,7 @@ static int take(pthread_rwlock_t *lock, bool write, bool try_only, const struct 
     if (!(write ? may_write(lock) : may_read(lock))) {
         error = try_only                         ? EBUSY
                 : lock->writer == pthread_self() ? EDEADLK
-                                                 : wait(lock, write, until);
+                                                 : rwlock_wait_turn(lock, write, until);
     }
     if (error == 0 && write) {
         lock->writer = pthread_self();
@@ -124,32 +125,32 @@ static int take(pthread_rwlock_t *lock, bool write, bool try_only, const struct 
 
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    return take(lock, false, false, NULL);
+    return rwlock_take_lock(lock, false, false, NULL);
 }
 
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
-    return take(lock, false, true, NULL);
+    return rwlock_take_lock(lock, false, true, NULL);
 }
 
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
 {
-    return take(lock, false, false, until);
+    return rwlock_take_lock(lock, false, false, until);
 }
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    return take(lock, true, false, NULL);
+    return rwlock_take_lock(lock, true, false, NULL);
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
-    return take(lock, true, true, NULL);
+    return rwlock_take_lock(lock, true, true, NULL);
 }
 
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
 {
-    return take(lock, true, false, until);
+    return rwlock_take_lock(lock, true, false, until);
 }
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock)
@@ -166,7 +167,7 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock)
     } else {
         error = EPERM;
     }
-    wake(lock);
+    rwlock_wake_waiters(lock);
     pthread_mutex_unlock(&lock->mutex);
     return error;
 }

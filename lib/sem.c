@@ -6,7 +6,7 @@
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/mutex.h"
 
-static int result(int error)
+static int sem_errno_result(int error)
 {
     if (error < 0) {
         errno = -error;
@@ -18,7 +18,7 @@ static int result(int error)
 int sem_init(sem_t *sem, int shared, unsigned value)
 {
     if (shared || value > SEM_VALUE_MAX) {
-        return result(shared ? -ENOSYS : -EINVAL);
+        return sem_errno_result(shared ? -ENOSYS : -EINVAL);
     }
     sem->count = (int32_t)value;
     sem->owner = SYNC_OWNER_SEM;
@@ -27,29 +27,29 @@ int sem_init(sem_t *sem, int shared, unsigned value)
 
 int sem_destroy(sem_t *sem)
 {
-    return result(SyncDestroy_r(kymo_sync(sem)));
+    return sem_errno_result(SyncDestroy_r(kymo_sync(sem)));
 }
 
 int sem_post(sem_t *sem)
 {
-    return result(SyncSemPost_r(kymo_sync(sem)));
+    return sem_errno_result(SyncSemPost_r(kymo_sync(sem)));
 }
 
 int sem_wait(sem_t *sem)
 {
-    return result(SyncSemWait_r(kymo_sync(sem), 0));
+    return sem_errno_result(SyncSemWait_r(kymo_sync(sem), 0));
 }
 
 int sem_trywait(sem_t *sem)
 {
-    return result(SyncSemWait_r(kymo_sync(sem), 1));
+    return sem_errno_result(SyncSemWait_r(kymo_sync(sem), 1));
 }
 
 int sem_timedwait(sem_t *sem, const struct timespec *until)
 {
     int error = kymo_timeout_at(_NTO_TIMEOUT_SEM, CLOCK_REALTIME, until);
 
-    return error != 0 ? result(-error) : sem_wait(sem);
+    return error != 0 ? sem_errno_result(-error) : sem_wait(sem);
 }
 
 int sem_getvalue(sem_t *sem, int *value)

@@ -12,7 +12,7 @@
 #include "abi/sys/kymo.h"
 #include "lib/libc/syscalls.h"
 
-static int invalid(int error)
+static int shm_fail_invalid(int error)
 {
     errno = error;
     return -1;
@@ -33,7 +33,7 @@ int shm_open(const char *name, int oflag, mode_t mode)
     unsigned flags = 0;
 
     if ((oflag & O_ACCMODE) == O_WRONLY || (oflag & O_TRUNC)) {
-        return invalid(EINVAL);
+        return shm_fail_invalid(EINVAL);
     }
     flags |= (oflag & O_ACCMODE) == O_RDWR ? KYMO_OBJECT_WRITE : 0;
     flags |= oflag & O_CREAT ? KYMO_OBJECT_CREATE : 0;
@@ -50,10 +50,10 @@ int shm_unlink(const char *name)
 int ftruncate(int fd, off_t size)
 {
     if (fd < KYMO_OBJECT_FD) {
-        return invalid(EBADF);
+        return shm_fail_invalid(EBADF);
     }
     if (size < 0 || (off_t)(size_t)size != size) {
-        return invalid(EINVAL);
+        return shm_fail_invalid(EINVAL);
     }
     return ObjectSize(fd - KYMO_OBJECT_FD, (size_t)size);
 }
@@ -64,11 +64,11 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 
     (void)addr;
     if ((flags & MAP_FIXED) || (!(flags & MAP_ANONYMOUS) && !(flags & MAP_SHARED))) {
-        invalid(ENOTSUP);
+        shm_fail_invalid(ENOTSUP);
         return MAP_FAILED;
     }
     if (len == 0 || offset != 0) {
-        invalid(EINVAL);
+        shm_fail_invalid(EINVAL);
         return MAP_FAILED;
     }
     if (!(flags & MAP_ANONYMOUS)) {
@@ -80,10 +80,10 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 
 int mprotect(void *addr, size_t len, int prot)
 {
-    return prot == PROT_NONE ? invalid(ENOTSUP) : MemProtect(addr, len, (unsigned)prot);
+    return prot == PROT_NONE ? shm_fail_invalid(ENOTSUP) : MemProtect(addr, len, (unsigned)prot);
 }
 
 int munmap(void *addr, size_t len)
 {
-    return len == 0 ? invalid(EINVAL) : MemUnmap(addr, 0);
+    return len == 0 ? shm_fail_invalid(EINVAL) : MemUnmap(addr, 0);
 }

@@ -17,7 +17,7 @@ extern const struct kymo_probe_site __kymo_system_probes_start[], __kymo_system_
 void kymo_system_probe_fire(const void *site, const unsigned long *args, unsigned n, unsigned wide);
 void kymo_system_probe_two(const void *site, unsigned how, unsigned long a, unsigned long b);
 
-__attribute__((constructor)) static void register_sites(void)
+__attribute__((constructor)) static void system_probe_register_sites(void)
 {
     const ptrdiff_t count = __kymo_system_probes_end - __kymo_system_probes_start;
 

@@ -15,7 +15,7 @@
 #include "lib/mutex.h"
 #include "lib/thread.h"
 
-static void *entry(void *arg)
+static void *thread_run_entry(void *arg)
 {
     struct kymo_tcb *self = arg;
     int tid = 0;
@@ -65,7 +65,7 @@ static int stack_new(struct kymo_tcb *tcb, const pthread_attr_t *attr)
 }
 
 /* A block for a new thread, which has the stack of an ended one if such a stack is kept. */
-static struct kymo_tcb *block_new(const pthread_attr_t *attr, void **tls)
+static struct kymo_tcb *thread_new_block(const pthread_attr_t *attr, void **tls)
 {
     struct kymo_tcb *again = attr->stackaddr ? NULL : kymo_thread_kept(stack_bytes(attr));
     struct kymo_stack stack = {0};
@@ -83,7 +83,7 @@ static struct kymo_tcb *block_new(const pthread_attr_t *attr, void **tls)
     return tcb;
 }
 
-static int start(struct kymo_tcb *tcb, void *tls, const pthread_attr_t *attr)
+static int thread_start_created(struct kymo_tcb *tcb, void *tls, const pthread_attr_t *attr)
 {
     struct _thread_attr kernel_attr = {
         .runmask = attr->runmask,
@@ -96,10 +96,11 @@ static int start(struct kymo_tcb *tcb, void *tls, const pthread_attr_t *attr)
         kernel_attr.priority = attr->param.sched_priority;
         kernel_attr.policy = attr->policy;
     }
-    return ThreadCreate_r(0, entry, tcb, &kernel_attr);
+    return ThreadCreate_r(0, thread_run_entry, tcb, &kernel_attr);
 }
 
-static int create(pthread_t *thread, const pthread_attr_t *attr, struct kymo_tcb *tcb, void *tls)
+static int thread_create_with(pthread_t *thread, const pthread_attr_t *attr, struct kymo_tcb *tcb,
+                              void *tls)
 {
     int tid;
 
@@ -110,7 +111,7 @@ static int create(pthread_t *thread, const pthread_attr_t *attr, struct kymo_tcb
     }
     /* Listed before it runs, because it may end, or query itself, at once. */
     kymo_threads_lock();
-    tid = start(tcb, tls, attr);
+    tid = thread_start_created(tcb, tls, attr);
     if (tid > 0) {
         tcb->tid = tid;
         *thread = tid;
@@ -130,13 +131,13 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(
         pthread_attr_init(&defaults);
         attr = &defaults;
     }
-    struct kymo_tcb *tcb = block_new(attr, &tls);
+    struct kymo_tcb *tcb = thread_new_block(attr, &tls);
     if (!tcb) {
         return EAGAIN;
     }
     tcb->func = func;
     tcb->arg = arg;
-    int error = create(thread, attr, tcb, tls);
+    int error = thread_create_with(thread, attr, tcb, tls);
     if (error != 0) {
         kymo_thread_free(tcb);
     }
@@ -191,14 +192,14 @@ int pthread_equal(pthread_t a, pthread_t b)
     return a == b;
 }
 
-static void canceled(void)
+static void thread_exit_canceled(void)
 {
     pthread_exit(PTHREAD_CANCELED);
 }
 
 int pthread_cancel(pthread_t thread)
 {
-    return -ThreadCancel_r(thread, canceled);
+    return -ThreadCancel_r(thread, thread_exit_canceled);
 }
 
 int pthread_setname_np(pthread_t thread, const char *name)

@@ -13,7 +13,7 @@
 #include "lib/thread.h"
 
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct kymo_tcb *threads; /* [list_mutex] */
+static struct kymo_tcb *reap_thread_list; /* [list_mutex] */
 
 void kymo_threads_lock(void)
 {
@@ -28,8 +28,8 @@ void kymo_threads_unlock(void)
 /* List locked. */
 void kymo_thread_add(struct kymo_tcb *tcb)
 {
-    tcb->next = threads;
-    threads = tcb;
+    tcb->next = reap_thread_list;
+    reap_thread_list = tcb;
 }
 
 /* ---- what is kept of ended threads ------------------------------------------------- */
@@ -37,16 +37,16 @@ void kymo_thread_add(struct kymo_tcb *tcb)
 /* Mapping a stack costs more than all else of a thread. Where stacks are of the heap, which is
  * small then, one is enough. */
 #define KEPT_MOST (KYMO_STACK_MAPPED ? 4 : 1)
-static struct kymo_tcb *kept[KEPT_MOST]; /* [list_mutex] */
+static struct kymo_tcb *reap_kept_blocks[KEPT_MOST]; /* [list_mutex] */
 
-static bool keep(struct kymo_tcb *tcb)
+static bool reap_keep_block(struct kymo_tcb *tcb)
 {
     bool found = false;
 
     kymo_threads_lock();
     for (unsigned i = 0; i < KEPT_MOST && !found; i++) {
-        if (!kept[i]) {
-            kept[i] = tcb;
+        if (!reap_kept_blocks[i]) {
+            reap_kept_blocks[i] = tcb;
             found = true;
         }
     }
@@ -60,17 +60,17 @@ struct kymo_tcb *kymo_thread_kept(size_t stack_bytes)
 
     kymo_threads_lock();
     for (unsigned i = 0; i < KEPT_MOST && !tcb; i++) {
-        if (kept[i] && kept[i]->stack.bytes / 2 < stack_bytes &&
-            kept[i]->stack.bytes >= stack_bytes) {
-            tcb = kept[i];
-            kept[i] = NULL;
+        if (reap_kept_blocks[i] && reap_kept_blocks[i]->stack.bytes / 2 < stack_bytes &&
+            reap_kept_blocks[i]->stack.bytes >= stack_bytes) {
+            tcb = reap_kept_blocks[i];
+            reap_kept_blocks[i] = NULL;
         }
     }
     kymo_threads_unlock();
     return tcb;
 }
 
-static void release(struct kymo_tcb *tcb)
+static void reap_release_block(struct kymo_tcb *tcb)
 {
     if (tcb->stack.mapped) {
         MemUnmap_r(tcb->stack.low, tcb->stack.bytes);
@@ -82,8 +82,8 @@ static void release(struct kymo_tcb *tcb)
 
 void kymo_thread_free(struct kymo_tcb *tcb)
 {
-    if (!tcb->stack.low || !keep(tcb)) {
-        release(tcb);
+    if (!tcb->stack.low || !reap_keep_block(tcb)) {
+        reap_release_block(tcb);
     }
 }
 
@@ -93,11 +93,11 @@ bool kymo_thread_forget_kept(void)
 
     for (unsigned i = 0; i < KEPT_MOST; i++) {
         kymo_threads_lock();
-        struct kymo_tcb *tcb = kept[i];
-        kept[i] = NULL;
+        struct kymo_tcb *tcb = reap_kept_blocks[i];
+        reap_kept_blocks[i] = NULL;
         kymo_threads_unlock();
         if (tcb) {
-            release(tcb);
+            reap_release_block(tcb);
             any = true;
         }
     }
@@ -108,9 +108,9 @@ bool kymo_thread_forget_kept(void)
 
 /* List locked. Removes the thread `tid` from the list, or with 0 any detached one that has
  * ended. */
-static struct kymo_tcb *take(int tid)
+static struct kymo_tcb *reap_take_thread(int tid)
 {
-    for (struct kymo_tcb **at = &threads; *at; at = &(*at)->next) {
+    for (struct kymo_tcb **at = &reap_thread_list; *at; at = &(*at)->next) {
         struct kymo_tcb *tcb = *at;
 
         if (tid ? tcb->tid == tid : tcb->detached && tcb->ended) {
@@ -122,9 +122,9 @@ static struct kymo_tcb *take(int tid)
 }
 
 /* List locked. */
-static struct kymo_tcb *find(int tid)
+static struct kymo_tcb *reap_find_thread(int tid)
 {
-    struct kymo_tcb *tcb = threads;
+    struct kymo_tcb *tcb = reap_thread_list;
 
     while (tcb && tcb->tid != tid) {
         tcb = tcb->next;
@@ -136,7 +136,7 @@ void kymo_thread_reap(void)
 {
     for (;;) {
         kymo_threads_lock();
-        struct kymo_tcb *tcb = take(0);
+        struct kymo_tcb *tcb = reap_take_thread(0);
         kymo_threads_unlock();
         if (!tcb) {
             return;
@@ -149,7 +149,7 @@ void kymo_thread_reap(void)
 int pthread_join(pthread_t thread, void **value)
 {
     kymo_threads_lock();
-    struct kymo_tcb *tcb = find(thread);
+    struct kymo_tcb *tcb = reap_find_thread(thread);
     bool detached = tcb && tcb->detached;
     kymo_threads_unlock();
     if (detached) {
@@ -160,7 +160,7 @@ int pthread_join(pthread_t thread, void **value)
         return -error;
     }
     kymo_threads_lock();
-    tcb = take(thread);
+    tcb = reap_take_thread(thread);
     kymo_threads_unlock();
     if (tcb) {
         kymo_thread_free(tcb);
@@ -173,7 +173,7 @@ int pthread_detach(pthread_t thread)
     int error = 0;
 
     kymo_threads_lock();
-    struct kymo_tcb *tcb = find(thread);
+    struct kymo_tcb *tcb = reap_find_thread(thread);
     if (!tcb) {
         error = thread == 1 ? 0 : ESRCH; /* the main thread has no memory to give back */
     } else if (tcb->detached) {

@@ -14,13 +14,13 @@
 #define NSEC UINT64_C(1000000000)
 #define OVERRUN_MOST 0x7fffffff
 
-static int invalid(void)
+static int timer_fail_invalid(void)
 {
     errno = EINVAL;
     return -1;
 }
 
-static void timespec_set(struct timespec *to, uint64_t ns)
+static void timer_set_timespec(struct timespec *to, uint64_t ns)
 {
     to->tv_sec = (time_t)(ns / NSEC);
     to->tv_nsec = (long)(ns % NSEC);
@@ -28,8 +28,8 @@ static void timespec_set(struct timespec *to, uint64_t ns)
 
 static void itimerspec_set(struct itimerspec *to, const struct _itimer *from)
 {
-    timespec_set(&to->it_value, from->nsec);
-    timespec_set(&to->it_interval, from->interval_nsec);
+    timer_set_timespec(&to->it_value, from->nsec);
+    timer_set_timespec(&to->it_interval, from->interval_nsec);
 }
 
 int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
@@ -53,7 +53,7 @@ int timer_settime(timer_t timer, int flags, const struct itimerspec *to, struct 
     struct _itimer before;
 
     if (!kymo_timespec_ok(&to->it_value) || !kymo_timespec_ok(&to->it_interval)) {
-        return invalid();
+        return timer_fail_invalid();
     }
     const struct _itimer set = {kymo_timespec_ns(&to->it_value),
                                 kymo_timespec_ns(&to->it_interval)};

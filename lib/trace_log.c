@@ -33,16 +33,16 @@ COLD static void ask_once(void)
     kymo_raw_TRACE_EVENT(KYMO_TRACE_USERWORD, (uintptr_t)&kymo_user_wanted, 0, 0, 0);
 }
 
-static inline void ask(void)
+static inline void trace_log_ask_kernel(void)
 {
     if (kymo_user_wanted == NOT_ASKED) {
         ask_once();
     }
 }
 
-static inline bool dropped(unsigned code)
+static inline bool trace_log_count_dropped(unsigned code)
 {
-    ask();
+    trace_log_ask_kernel();
     return kymo_user_dropped(code);
 }
 
@@ -52,7 +52,7 @@ COLD static int insert_failed(int error)
     return -1;
 }
 
-static inline int insert(uintptr_t cmd, uintptr_t code, uintptr_t d1, uintptr_t d2)
+static inline int trace_log_insert_event(uintptr_t cmd, uintptr_t code, uintptr_t d1, uintptr_t d2)
 {
     int error = kymo_error_4(CALL_TRACE_EVENT, cmd, code, d1, d2);
 
@@ -62,7 +62,7 @@ static inline int insert(uintptr_t cmd, uintptr_t code, uintptr_t d1, uintptr_t 
 COLD static int first_logi(unsigned code, unsigned d1, unsigned d2)
 {
     ask_once();
-    return insert(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
+    return trace_log_insert_event(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
 }
 
 int kymo_logi(unsigned code, unsigned d1, unsigned d2)
@@ -70,7 +70,7 @@ int kymo_logi(unsigned code, unsigned d1, unsigned d2)
     if (kymo_user_wanted == NOT_ASKED) {
         return first_logi(code, d1, d2);
     }
-    return insert(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
+    return trace_log_insert_event(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
 }
 
 /* The header's macro is in line; this is for whoever wants the function. */
@@ -92,7 +92,7 @@ int trace_logbc(unsigned class_number, unsigned event, const void *data, size_t 
         errno = EINVAL;
         return -1;
     }
-    if (class_number == TRACE_CLASS_USER && dropped(event)) {
+    if (class_number == TRACE_CLASS_USER && trace_log_count_dropped(event)) {
         return 0;
     }
     if (bytes != 0) {
@@ -110,13 +110,13 @@ COLD static int insert_long(unsigned code, const char *text)
 
     memcpy(copy, text, len);
     copy[len] = '\0';
-    return insert(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)copy, 0);
+    return trace_log_insert_event(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)copy, 0);
 }
 
 /* The kernel finds the text's end: it refuses one that is too long (EINVAL). */
 int trace_logs(unsigned code, const char *text)
 {
-    if (dropped(code)) {
+    if (trace_log_count_dropped(code)) {
         return 0;
     }
     int error =
@@ -136,11 +136,11 @@ int trace_vnlogf(unsigned code, int max, const char *format, va_list list)
         errno = EINVAL;
         return -1;
     }
-    if (dropped(code)) {
+    if (trace_log_count_dropped(code)) {
         return 0;
     }
     vsnprintf(text, (size_t)max < sizeof(text) ? (size_t)max : sizeof(text), format, list);
-    return insert(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)text, 0);
+    return trace_log_insert_event(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)text, 0);
 }
 
 int trace_nlogf(unsigned code, int max, const char *format, ...)

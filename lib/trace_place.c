@@ -10,22 +10,22 @@
 #define UNTRACED __attribute__((no_instrument_function))
 #define EVENT(name) (_NTO_TRACE_SYS_##name | _NTO_TRACE_EVENT64)
 
-static inline UNTRACED int insert(unsigned event, void *d1, void *d2)
+static inline UNTRACED int trace_place_insert_event(unsigned event, void *d1, void *d2)
 {
     return TraceEvent((int)_NTO_TRACE_INSERTSCLASSEVENT, TRACE_CLASS_SYSTEM, event, d1, d2);
 }
 
 UNTRACED int trace_here(void)
 {
-    return insert(EVENT(ADDRESS), __builtin_return_address(0), NULL);
+    return trace_place_insert_event(EVENT(ADDRESS), __builtin_return_address(0), NULL);
 }
 
 UNTRACED int trace_func_enter(void *this_fn, void *call_site)
 {
-    return insert(EVENT(FUNC_ENTER), this_fn, call_site);
+    return trace_place_insert_event(EVENT(FUNC_ENTER), this_fn, call_site);
 }
 
 UNTRACED int trace_func_exit(void *this_fn, void *call_site)
 {
-    return insert(EVENT(FUNC_EXIT), this_fn, call_site);
+    return trace_place_insert_event(EVENT(FUNC_EXIT), this_fn, call_site);
 }

@@ -354,7 +354,8 @@ static uint64_t id_after(const struct blocklog_disk *disk, uint64_t id)
     return id;
 }
 
-static void describe(const struct blocklog_disk *disk, uint64_t id, struct blocklog_super *super)
+static void blocklog_describe_disk(const struct blocklog_disk *disk, uint64_t id,
+                                   struct blocklog_super *super)
 {
     memset(super, 0, sizeof(*super));
     memcpy(super->magic, BLOCKLOG_SUPER_MAGIC, sizeof(super->magic));
@@ -375,7 +376,7 @@ int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint
         return -ENOSPC;
     }
     begin_at_0(log, disk);
-    describe(disk, id_after(disk, id), &log->super);
+    blocklog_describe_disk(disk, id_after(disk, id), &log->super);
     if (super->frames < BLOCKLOG_FRAMES_LEAST) {
         return -ENOSPC;
     }

@@ -69,7 +69,8 @@ static int bound_for(struct blocklog *log, uint64_t after)
 /* ---- one record -------------------------------------------------------------------- */
 
 /* The rest of the last sector is zeros, so whole sectors are written from the caller's memory. */
-static int write_piece(struct blocklog *log, uint64_t sector, const uint8_t *data, uint32_t bytes)
+static int blocklog_write_piece(struct blocklog *log, uint64_t sector, const uint8_t *data,
+                                uint32_t bytes)
 {
     const struct blocklog_disk *disk = log->disk;
     uint32_t whole = bytes / BLOCKLOG_SECTOR;
@@ -94,8 +95,8 @@ static int write_data(struct blocklog *log, const struct blocklog_buffer *buffer
     for (unsigned i = 0; i < count && result == 0; i++) {
         uint64_t sector = blocklog_frame_sector(&log->super, log->next + i);
 
-        result =
-            write_piece(log, sector + log->super.header_sectors, buffers[i].data, buffers[i].bytes);
+        result = blocklog_write_piece(log, sector + log->super.header_sectors, buffers[i].data,
+                                      buffers[i].bytes);
     }
     return result == 0 && count > 0 ? log->disk->flush(log->disk->context) : result;
 }
@@ -140,7 +141,7 @@ static void seal_pieces(struct blocklog_header *header, const struct blocklog_bu
     }
 }
 
-static void seal(struct blocklog *log)
+static void blocklog_seal_record(struct blocklog *log)
 {
     struct blocklog_header *header = &log->header;
 
@@ -208,7 +209,7 @@ static int commit_once(struct blocklog *log, const struct blocklog_buffer *buffe
         if (result != 0) {
             return result;
         }
-        seal(log);
+        blocklog_seal_record(log);
         if (count > 1) {
             return commit_together(log, buffers, count);
         }
@@ -293,8 +294,8 @@ int blocklog_reclaim(struct blocklog *log)
 
 /* Commits the same record again, wherever there is room: if an earlier try succeeded after all, the
  * record just exists twice. */
-static int commit(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
-                  uint64_t leave)
+static int blocklog_commit_record(struct blocklog *log, const struct blocklog_buffer *buffers,
+                                  unsigned count, uint64_t leave)
 {
     const struct blocklog_header wanted = log->header;
     int result = commit_once(log, buffers, count, leave);
@@ -316,13 +317,14 @@ int blocklog_begin(struct blocklog *log, const char *name, uint64_t time)
     strncpy(log->header.name, name, BLOCKLOG_NAME - 1);
     log->header.time = time;
     log->offset = log->lost = 0;
-    int result = commit(log, NULL, 0, BLOCKLOG_SPARE);
+    int result = blocklog_commit_record(log, NULL, 0, BLOCKLOG_SPARE);
 
     log->recording = result == 0;
     return result;
 }
 
-static int append(struct blocklog *log, const struct blocklog_buffer *buffer, uint64_t leave)
+static int blocklog_append_buffer(struct blocklog *log, const struct blocklog_buffer *buffer,
+                                  uint64_t leave)
 {
     uint64_t next = log->next;
 
@@ -330,7 +332,7 @@ static int append(struct blocklog *log, const struct blocklog_buffer *buffer, ui
         return -EINVAL;
     }
     header_begin(log, BLOCKLOG_DATA);
-    int result = commit(log, buffer, 1, leave);
+    int result = blocklog_commit_record(log, buffer, 1, leave);
 
     /* A failed record may exist nevertheless: the following data must not look like its
      * repetition. */
@@ -343,14 +345,14 @@ int blocklog_append(struct blocklog *log, const void *data, uint32_t bytes, uint
 {
     const struct blocklog_buffer buffer = {data, bytes, slots, cpu, 0, 0};
 
-    return append(log, &buffer, BLOCKLOG_SPARE);
+    return blocklog_append_buffer(log, &buffer, BLOCKLOG_SPARE);
 }
 
 int blocklog_append_last(struct blocklog *log, const void *data, uint32_t bytes)
 {
     const struct blocklog_buffer buffer = {data, bytes, 0, 0, 0, 0};
 
-    return append(log, &buffer, BLOCKLOG_SPARE - BLOCKLOG_LAST);
+    return blocklog_append_buffer(log, &buffer, BLOCKLOG_SPARE - BLOCKLOG_LAST);
 }
 
 /* Returns the result for all, or -EAGAIN: append each separately. */
@@ -369,7 +371,7 @@ static int append_together(struct blocklog *log, const struct blocklog_buffer *b
         bytes += buffers[i].bytes;
     }
     header_begin(log, BLOCKLOG_DATA);
-    int result = commit(log, buffers, count, BLOCKLOG_SPARE);
+    int result = blocklog_commit_record(log, buffers, count, BLOCKLOG_SPARE);
     log->offset += result == 0 ? bytes : 0;
     return result == 0 || result == -ENODEV ? result : -EAGAIN;
 }
@@ -380,7 +382,7 @@ static void append_each(struct blocklog *log, struct blocklog_buffer *buffers, u
     for (unsigned i = 0; i < count; i++) {
         uint64_t offset = log->offset;
 
-        buffers[i].result = append(log, &buffers[i], BLOCKLOG_SPARE);
+        buffers[i].result = blocklog_append_buffer(log, &buffers[i], BLOCKLOG_SPARE);
         log->lost += buffers[i].result != 0 ? buffers[i].slots : 0;
         log->offset = log->may_be_there ? offset + buffers[i].bytes : log->offset;
     }

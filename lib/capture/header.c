@@ -22,14 +22,14 @@ struct out {
     struct capture_check *check;
 };
 
-static void out(struct out *out, const void *data, size_t bytes)
+static void capture_put_bytes(struct out *out, const void *data, size_t bytes)
 {
     capture_check_head(out->check, data, bytes);
     out->refused = out->refused || out->put(out->to, data, bytes) != 0;
 }
 
-__attribute__((format(printf, 3, 4))) static void attribute(struct out *to, const char *key,
-                                                            const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+capture_put_attribute(struct out *to, const char *key, const char *format, ...)
 {
     char text[CAPTURE_ATTRIBUTE_ROOM];
     va_list list;
@@ -37,7 +37,7 @@ __attribute__((format(printf, 3, 4))) static void attribute(struct out *to, cons
     va_start(list, format);
     int bytes = capture_attribute(text, key, format, list);
     va_end(list);
-    out(to, text, (size_t)bytes);
+    capture_put_bytes(to, text, (size_t)bytes);
 }
 
 static void own_attributes(const struct capture_header *header, struct out *to)
@@ -48,7 +48,7 @@ static void own_attributes(const struct capture_header *header, struct out *to)
 
         snprintf(key, sizeof(key), "%.*s", (int)(value - header->own[i - 1] - 1),
                  header->own[i - 1]);
-        attribute(to, key, "%s", value);
+        capture_put_attribute(to, key, "%s", value);
     }
 }
 
@@ -57,7 +57,7 @@ static void further_rows(const struct capture_header *header, struct out *to)
     char key[PANIC_KEY], value[PANIC_VALUE];
 
     for (unsigned n = 0; header->rows && header->rows(n, key, value); n++) {
-        attribute(to, key, "%s", value);
+        capture_put_attribute(to, key, "%s", value);
     }
 }
 
@@ -73,8 +73,9 @@ static uint64_t boot_time(const struct kymo_syspage *page, uint64_t now)
     return now - (uint64_t)up.tv_sec;
 }
 
-static void attributes(const struct capture_header *header, const struct kymo_syspage *page,
-                       const char *build_id, struct out *to)
+static void capture_put_attributes(const struct capture_header *header,
+                                   const struct kymo_syspage *page, const char *build_id,
+                                   struct out *to)
 {
     const char *file = header->file, *args = header->args;
     uint64_t seconds = (uint64_t)time(NULL);
@@ -83,7 +84,7 @@ static void attributes(const struct capture_header *header, const struct kymo_sy
     seconds = seconds < CLOCK_IS_SET && header->now != 0 ? header->now : seconds;
     capture_date(seconds, now);
     capture_date(header->page ? page->boot_time : boot_time(page, seconds), boot);
-#define A(key, ...) attribute(to, #key, __VA_ARGS__);
+#define A(key, ...) capture_put_attribute(to, #key, __VA_ARGS__);
     CAPTURE_FIRST_LIST(A)
     own_attributes(header, to);
     further_rows(header, to);
@@ -105,7 +106,7 @@ static bool copy_page(long (*page)(uint32_t, void *, uint32_t), uint32_t size, s
     for (uint32_t at = 0; at < size && got > 0; at += (uint32_t)got) {
         got = page(at, chunk, size - at < CHUNK ? size - at : CHUNK);
         if (got > 0) {
-            out(to, chunk, (size_t)got);
+            capture_put_bytes(to, chunk, (size_t)got);
         }
     }
     return got > 0;
@@ -132,7 +133,7 @@ int capture_header_write(const struct capture_header *header, capture_put_t put,
     uint32_t bytes = page.build_id_len < sizeof(id) ? page.build_id_len : sizeof(id);
     long got = from(page.build_id_off, id, bytes);
     capture_build_id(id, got > 0 ? (size_t)got : 0, build_id);
-    attributes(header, &page, build_id, &where);
+    capture_put_attributes(header, &page, build_id, &where);
     if (!copy_page(from, page.size, &where)) {
         return 1;
     }

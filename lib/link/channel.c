@@ -14,7 +14,7 @@ void channels_reset(struct link *link)
     link->turn = 0;
 }
 
-static uint32_t word(const uint8_t *payload)
+static uint32_t link_channel_payload_word(const uint8_t *payload)
 {
     uint32_t value;
 
@@ -22,7 +22,8 @@ static uint32_t word(const uint8_t *payload)
     return value;
 }
 
-static bool open_came(struct link *link, unsigned number, const uint8_t *payload, size_t bytes)
+static bool link_channel_open_came(struct link *link, unsigned number, const uint8_t *payload,
+                                   size_t bytes)
 {
     struct link_channel *channel = &link->config.channel[number];
     size_t name = bytes - sizeof(uint32_t);
@@ -32,7 +33,7 @@ static bool open_came(struct link *link, unsigned number, const uint8_t *payload
         return false;
     }
     memset(channel, 0, sizeof(*channel));
-    channel->out_credit = word(payload);
+    channel->out_credit = link_channel_payload_word(payload);
     memcpy(channel->service, payload + sizeof(uint32_t), name);
     channel->state = LINK_OPENED;
     channel->wants = LINK_WANT_ACCEPT;
@@ -53,7 +54,7 @@ static bool accept_came(struct link *link, unsigned number, const uint8_t *paylo
     if (bytes != sizeof(uint32_t) || !channel->ours || channel->state != LINK_OPENING) {
         return channel->state == LINK_CLOSING;
     }
-    channel->out_credit = word(payload);
+    channel->out_credit = link_channel_payload_word(payload);
     channel->state = LINK_OPENED;
     link->config.user->opened(link->config.context, number);
     return true;
@@ -74,7 +75,8 @@ static bool close_came(struct link *link, unsigned number, const uint8_t *payloa
         link_close(link, number, 0);
     }
     if (!told) {
-        link->config.user->closed(link->config.context, number, (int)word(payload));
+        link->config.user->closed(link->config.context, number,
+                                  (int)link_channel_payload_word(payload));
     }
     return true;
 }
@@ -84,8 +86,8 @@ static bool credit_came(struct link_channel *channel, const uint8_t *payload, si
     if (bytes != sizeof(uint32_t)) {
         return false;
     }
-    if ((int32_t)(word(payload) - channel->out_credit) > 0) {
-        channel->out_credit = word(payload);
+    if ((int32_t)(link_channel_payload_word(payload) - channel->out_credit) > 0) {
+        channel->out_credit = link_channel_payload_word(payload);
     }
     return true;
 }
@@ -93,10 +95,11 @@ static bool credit_came(struct link_channel *channel, const uint8_t *payload, si
 /* Removes the FIRST frame's head. */
 static bool head_came(struct link_channel *channel, const uint8_t **payload, size_t *bytes)
 {
-    if (*bytes < LINK_HEAD || channel->receiving || word(*payload) > LINK_MESSAGE_MOST) {
+    if (*bytes < LINK_HEAD || channel->receiving ||
+        link_channel_payload_word(*payload) > LINK_MESSAGE_MOST) {
         return false;
     }
-    channel->in_total = word(*payload);
+    channel->in_total = link_channel_payload_word(*payload);
     channel->in_at = 0;
     channel->receiving = true;
     *payload += LINK_HEAD;
@@ -128,14 +131,14 @@ static bool data_came(struct link *link, unsigned number, const uint8_t *payload
 }
 
 /* Ignores frames that were in transit when this end closed. */
-static bool understood(struct link *link, const struct link_frame *frame, const uint8_t *payload,
-                       size_t bytes)
+static bool link_channel_take_frame(struct link *link, const struct link_frame *frame,
+                                    const uint8_t *payload, size_t bytes)
 {
     struct link_channel *channel = &link->config.channel[frame->channel];
 
     switch (frame->type) {
     case LINK_OPEN:
-        return open_came(link, frame->channel, payload, bytes);
+        return link_channel_open_came(link, frame->channel, payload, bytes);
     case LINK_ACCEPT:
         return accept_came(link, frame->channel, payload, bytes);
     case LINK_CLOSE:
@@ -155,7 +158,8 @@ static bool understood(struct link *link, const struct link_frame *frame, const 
 void channel_frame(struct link *link, const struct link_frame *frame, const uint8_t *payload,
                    size_t bytes)
 {
-    if (frame->channel >= link->config.channels || !understood(link, frame, payload, bytes)) {
+    if (frame->channel >= link->config.channels ||
+        !link_channel_take_frame(link, frame, payload, bytes)) {
         link_fall(link, LINK_STRANGE);
     }
 }

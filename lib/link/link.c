@@ -62,7 +62,7 @@ void link_fall(struct link *link, enum link_down why)
     }
 }
 
-static void rise(struct link *link, const struct link_hello *hello)
+static void link_come_up(struct link *link, const struct link_hello *hello)
 {
     bool host = link->config.role == LINK_HOST;
     uint32_t at_host = host ? link->session : hello->session;
@@ -99,12 +99,12 @@ void link_hello_came(struct link *link, const struct link_hello *hello)
     link->peer_session = hello->session;
     link->hello_due = !answers || !(hello->flags & LINK_HELLO_UP);
     if (answers) {
-        rise(link, hello);
+        link_come_up(link, hello);
     }
 }
 
-static void control_out(struct link *link, uint32_t key, const struct link_frame *frame,
-                        const void *payload, size_t bytes)
+static void link_put_control(struct link *link, uint32_t key, const struct link_frame *frame,
+                             const void *payload, size_t bytes)
 {
     link->line = link->control;
     link->line_left = link_encode(key, frame, payload, bytes, NULL, 0, link->control);
@@ -130,7 +130,7 @@ static void hello_out(struct link *link)
     if (link->config.build_id) {
         memcpy(hello.build_id, link->config.build_id, sizeof(hello.build_id));
     }
-    control_out(link, CRC32C_START, &frame, &hello, sizeof(hello));
+    link_put_control(link, CRC32C_START, &frame, &hello, sizeof(hello));
     link->hello_due = false;
     link->hello_at = link->now;
 }
@@ -139,7 +139,7 @@ static void short_out(struct link *link, uint8_t type, bool missing)
 {
     struct link_frame frame = {.type = type, .channel = missing, .ack = link->expected};
 
-    control_out(link, link->key_out, &frame, NULL, 0);
+    link_put_control(link, link->key_out, &frame, NULL, 0);
 }
 
 static bool hello_is_time(const struct link *link)
@@ -176,7 +176,7 @@ static void bye_out(struct link *link)
 /* Chooses the next frame for the line; none: line_left stays 0. A retransmitted frame has its
  * original ack: if both ends had only such frames to send, neither would learn what the other one
  * has received. */
-static void choose(struct link *link)
+static void link_choose_frame(struct link *link)
 {
     if (hello_is_time(link)) {
         hello_out(link);
@@ -202,7 +202,7 @@ size_t link_output(struct link *link, uint32_t now, const uint8_t **bytes)
     }
     if (link->line_left == 0) {
         window_check_time(link);
-        choose(link);
+        link_choose_frame(link);
         if (link->line_left > 0) {
             link->said = now;
             link->stats.frames_out++;
@@ -220,7 +220,7 @@ void link_output_done(struct link *link, size_t bytes)
     link->stats.bytes_out += bytes;
 }
 
-static uint32_t sooner(uint32_t wait, uint32_t since, uint32_t period)
+static uint32_t link_sooner_of(uint32_t wait, uint32_t since, uint32_t period)
 {
     uint32_t left = since < period ? period - since : 0;
 
@@ -232,15 +232,16 @@ uint32_t link_wait(const struct link *link, uint32_t now)
     uint32_t wait = 60000;
 
     if (link->hello_due) {
-        wait = sooner(wait, now - link->hello_at, LINK_HELLO_APART_MS);
+        wait = link_sooner_of(wait, now - link->hello_at, LINK_HELLO_APART_MS);
     }
     if (!link->up) {
-        return link->config.hello_ms ? sooner(wait, now - link->hello_at, link->config.hello_ms)
-                                     : wait;
+        return link->config.hello_ms
+                   ? link_sooner_of(wait, now - link->hello_at, link->config.hello_ms)
+                   : wait;
     }
-    wait = sooner(wait, now - link->heard, LINK_SILENCE_MS + 1);
-    wait = sooner(wait, now - link->said, LINK_KEEPALIVE_MS);
-    return sooner(wait, 0, window_wait(link));
+    wait = link_sooner_of(wait, now - link->heard, LINK_SILENCE_MS + 1);
+    wait = link_sooner_of(wait, now - link->said, LINK_KEEPALIVE_MS);
+    return link_sooner_of(wait, 0, window_wait(link));
 }
 
 void link_lost(struct link *link)

@@ -9,7 +9,7 @@
 
 #include "lib/link/frame.h"
 
-static struct link_channel *opened(struct link *link, unsigned number)
+static struct link_channel *link_make_opened_channel(struct link *link, unsigned number)
 {
     struct link_channel *channel = &link->config.channel[number];
 
@@ -46,7 +46,7 @@ int link_open(struct link *link, const char *service, uint32_t credit)
 
 int link_send(struct link *link, unsigned number, size_t bytes)
 {
-    struct link_channel *channel = opened(link, number);
+    struct link_channel *channel = link_make_opened_channel(link, number);
 
     if (!channel) {
         return -EPIPE;
@@ -66,7 +66,7 @@ int link_send(struct link *link, unsigned number, size_t bytes)
 
 void link_more(struct link *link, unsigned number)
 {
-    struct link_channel *channel = opened(link, number);
+    struct link_channel *channel = link_make_opened_channel(link, number);
 
     if (channel && channel->sending) {
         channel->wants |= LINK_WANT_FETCH;
@@ -75,7 +75,7 @@ void link_more(struct link *link, unsigned number)
 
 void link_credit(struct link *link, unsigned number, uint32_t bytes)
 {
-    struct link_channel *channel = opened(link, number);
+    struct link_channel *channel = link_make_opened_channel(link, number);
 
     if (channel && bytes > 0) {
         channel->in_credit += bytes;
@@ -158,7 +158,7 @@ static void make_close(struct link *link, struct link_channel *channel, unsigned
     }
 }
 
-static bool wanted(struct link_channel *channel, uint8_t what)
+static bool link_make_is_wanted(struct link_channel *channel, uint8_t what)
 {
     bool is = channel->wants & what;
 
@@ -170,13 +170,13 @@ static bool make_frame(struct link *link, unsigned number)
 {
     struct link_channel *channel = &link->config.channel[number];
 
-    if (wanted(channel, LINK_WANT_OPEN)) {
+    if (link_make_is_wanted(channel, LINK_WANT_OPEN)) {
         make_word(link, number, LINK_OPEN, channel->in_credit, channel->service);
-    } else if (wanted(channel, LINK_WANT_ACCEPT)) {
+    } else if (link_make_is_wanted(channel, LINK_WANT_ACCEPT)) {
         make_word(link, number, LINK_ACCEPT, channel->in_credit, NULL);
-    } else if (wanted(channel, LINK_WANT_CREDIT)) {
+    } else if (link_make_is_wanted(channel, LINK_WANT_CREDIT)) {
         make_word(link, number, LINK_CREDIT, channel->in_credit, NULL);
-    } else if (wanted(channel, LINK_WANT_CLOSE)) {
+    } else if (link_make_is_wanted(channel, LINK_WANT_CLOSE)) {
         make_close(link, channel, number);
     } else {
         return make_message(link, channel, number);

@@ -40,8 +40,8 @@ static void bad_frame(struct link *link)
     }
 }
 
-static void sequenced(struct link *link, const struct link_frame *frame, const uint8_t *payload,
-                      size_t bytes)
+static void link_receive_take_sequenced(struct link *link, const struct link_frame *frame,
+                                        const uint8_t *payload, size_t bytes)
 {
     int16_t ahead = (int16_t)(uint16_t)(frame->number - link->expected);
 
@@ -58,7 +58,7 @@ static void sequenced(struct link *link, const struct link_frame *frame, const u
     channel_frame(link, frame, payload, bytes);
 }
 
-static void hello(struct link *link, const uint8_t *payload, size_t bytes)
+static void link_receive_take_hello(struct link *link, const uint8_t *payload, size_t bytes)
 {
     struct link_hello hello;
 
@@ -79,7 +79,7 @@ static void good_frame(struct link *link, const struct link_frame *frame, const 
 {
     link->stats.frames_in++;
     if (frame->type == LINK_HELLO) {
-        hello(link, payload, bytes);
+        link_receive_take_hello(link, payload, bytes);
         return;
     }
     link->heard = link->now;
@@ -87,7 +87,7 @@ static void good_frame(struct link *link, const struct link_frame *frame, const 
     if (frame->type == LINK_GOODBYE) {
         link_fall(link, LINK_BYE);
     } else if (frame->type >= LINK_SEQUENCED && frame->type < LINK_TYPES) {
-        sequenced(link, frame, payload, bytes);
+        link_receive_take_sequenced(link, frame, payload, bytes);
     } else if (frame->type != LINK_ACK) {
         link_fall(link, LINK_STRANGE);
     }

@@ -13,14 +13,14 @@ static uint16_t slot_of(const struct link *link, uint16_t number)
     return number & (link->config.window - 1);
 }
 
-static uint8_t *slot(const struct link *link, uint16_t number)
+static uint8_t *link_window_frame_slot(const struct link *link, uint16_t number)
 {
     return (uint8_t *)link->config.memory +
            (size_t)slot_of(link, number) * LINK_LINE_MOST(link->config.frame_most);
 }
 
 /* Returns whether a is before b. */
-static bool before(uint16_t a, uint16_t b)
+static bool link_window_is_before(uint16_t a, uint16_t b)
 {
     return (int16_t)(uint16_t)(a - b) < 0;
 }
@@ -41,15 +41,16 @@ void window_reset(struct link *link)
 bool window_has_room(const struct link *link)
 {
     bool line_has_one = link->line_is_window && link->line_left > 0;
-    uint16_t oldest =
-        line_has_one && before(link->line_frame, link->base) ? link->line_frame : link->base;
+    uint16_t oldest = line_has_one && link_window_is_before(link->line_frame, link->base)
+                          ? link->line_frame
+                          : link->base;
 
     return (uint16_t)(link->next - oldest) < link->config.window;
 }
 
 bool window_repeats(const struct link *link)
 {
-    return before(link->cursor, link->sent_to);
+    return link_window_is_before(link->cursor, link->sent_to);
 }
 
 void window_put(struct link *link, uint8_t type, unsigned channel, const void *first, size_t nfirst,
@@ -58,8 +59,9 @@ void window_put(struct link *link, uint8_t type, unsigned channel, const void *f
     struct link_frame frame = {
         .type = type, .channel = (uint8_t)channel, .number = link->next, .ack = link->expected};
 
-    link->lengths[slot_of(link, link->next)] = (uint16_t)link_encode(
-        link->key_out, &frame, first, nfirst, second, nsecond, slot(link, link->next));
+    link->lengths[slot_of(link, link->next)] =
+        (uint16_t)link_encode(link->key_out, &frame, first, nfirst, second, nsecond,
+                              link_window_frame_slot(link, link->next));
     if (link->base == link->next) {
         link->progress = link->now;
     }
@@ -75,7 +77,7 @@ static void go_back(struct link *link)
     link->went_back = link->progress = link->now;
 }
 
-static void measure(struct link *link)
+static void link_window_measure_trip(struct link *link)
 {
     uint32_t took = link->now - link->timed_at;
 
@@ -92,14 +94,14 @@ static void set_patience(struct link *link)
     link->patience = ms < LINK_PATIENCE_MOST ? ms : LINK_PATIENCE_MOST;
 }
 
-static void advance(struct link *link, uint16_t ack)
+static void link_window_advance_to(struct link *link, uint16_t ack)
 {
-    if (link->timing && before(link->timed, ack)) {
-        measure(link);
+    if (link->timing && link_window_is_before(link->timed, ack)) {
+        link_window_measure_trip(link);
         set_patience(link);
     }
     link->base = ack;
-    if (before(link->cursor, ack)) {
+    if (link_window_is_before(link->cursor, ack)) {
         link->cursor = ack;
     }
     link->gone_back = false;
@@ -122,7 +124,7 @@ void window_ack(struct link *link, uint16_t ack, bool missing)
         return;
     }
     if (moved > 0) {
-        advance(link, ack);
+        link_window_advance_to(link, ack);
     }
     if (missing) {
         set_patience(link);
@@ -163,12 +165,12 @@ bool window_next(struct link *link)
     if (number == link->next) {
         return false;
     }
-    link->line = slot(link, number);
+    link->line = link_window_frame_slot(link, number);
     link->line_left = link->lengths[slot_of(link, number)];
     link->line_is_window = true;
     link->line_frame = number;
     link->cursor++;
-    if (before(number, link->sent_to)) {
+    if (link_window_is_before(number, link->sent_to)) {
         link->stats.resent++;
         return true;
     }

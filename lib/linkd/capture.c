@@ -12,7 +12,7 @@
 #include "lib/linkd/service.h"
 
 /* Answers the client, if it waits. */
-static void reply(struct linkd *linkd, int error, long status)
+static void linkd_capture_reply_client(struct linkd *linkd, int error, long status)
 {
     int request = linkd->capture.request;
 
@@ -28,19 +28,19 @@ static void reply(struct linkd *linkd, int error, long status)
 }
 
 /* Ends the capture with an error, which the client gets now or with its next request. */
-static void fail(struct linkd *linkd, int error)
+static void linkd_capture_fail_with(struct linkd *linkd, int error)
 {
     struct linkd_capture_state *capture = &linkd->capture;
     bool waits = capture->request != 0;
 
-    reply(linkd, error, 0);
+    linkd_capture_reply_client(linkd, error, 0);
     capture->channel = -1;
     capture->error = error;
     capture->phase = waits ? LINKD_CAPTURE_NONE : LINKD_CAPTURE_FAILED;
 }
 
 /* Announces a message to the host: a head, and so many bytes of the client's. */
-static void announce(struct linkd *linkd, uint32_t kind, size_t bytes)
+static void linkd_capture_announce_message(struct linkd *linkd, uint32_t kind, size_t bytes)
 {
     struct linkd_capture_state *capture = &linkd->capture;
 
@@ -49,7 +49,7 @@ static void announce(struct linkd *linkd, uint32_t kind, size_t bytes)
     capture->at = 0;
     capture->offset = sizeof(struct linkmsg);
     if (link_send(&linkd->link, (unsigned)capture->channel, capture->size) != 0) {
-        fail(linkd, EPIPE);
+        linkd_capture_fail_with(linkd, EPIPE);
     }
 }
 
@@ -98,7 +98,7 @@ static void forget_client_if_gone(struct linkd *linkd)
     }
 }
 
-static void ask(struct linkd *linkd, int request, int client, bool waits)
+static void linkd_capture_take_request(struct linkd *linkd, int request, int client, bool waits)
 {
     const struct linkd_port *port = linkd->config.port;
     void *context = linkd->config.context;
@@ -119,8 +119,8 @@ static void ask(struct linkd *linkd, int request, int client, bool waits)
     }
 }
 
-static void begin(struct linkd *linkd, int request, int client, const struct linkmsg *msg,
-                  size_t total)
+static void linkd_capture_begin_request(struct linkd *linkd, int request, int client,
+                                        const struct linkmsg *msg, size_t total)
 {
     const struct linkd_port *port = linkd->config.port;
     void *context = linkd->config.context;
@@ -144,7 +144,7 @@ static void begin(struct linkd *linkd, int request, int client, const struct lin
     capture->client = client;
     capture->request = request;
     capture->bytes = 0;
-    announce(linkd, LINK_CAPTURE_BEGIN, msg->bytes);
+    linkd_capture_announce_message(linkd, LINK_CAPTURE_BEGIN, msg->bytes);
 }
 
 /* A request of the client that has begun a capture. */
@@ -159,15 +159,15 @@ static void write_or_end(struct linkd *linkd, int request, int client, const str
     }
     capture->request = request;
     if (capture->phase == LINKD_CAPTURE_FAILED) {
-        fail(linkd, capture->error);
+        linkd_capture_fail_with(linkd, capture->error);
     } else if (msg->type == LINKMSG_END) {
         capture->phase = LINKD_CAPTURE_ENDING;
-        announce(linkd, LINK_CAPTURE_END, 0);
+        linkd_capture_announce_message(linkd, LINK_CAPTURE_END, 0);
     } else if (msg->bytes == 0 || msg->bytes > LINKMSG_DATA_MOST ||
                total != sizeof(*msg) + msg->bytes) {
-        reply(linkd, EINVAL, 0);
+        linkd_capture_reply_client(linkd, EINVAL, 0);
     } else {
-        announce(linkd, LINK_CAPTURE_DATA, msg->bytes);
+        linkd_capture_announce_message(linkd, LINK_CAPTURE_DATA, msg->bytes);
     }
 }
 
@@ -181,9 +181,9 @@ void linkd_request(struct linkd *linkd, int request, int client, const void *mes
     if (bytes < sizeof(*msg)) {
         port->refuse(context, request, EINVAL);
     } else if (msg->type == LINKMSG_BEGIN) {
-        begin(linkd, request, client, msg, total);
+        linkd_capture_begin_request(linkd, request, client, msg, total);
     } else if (msg->type == LINKMSG_ASK || msg->type == LINKMSG_WAIT) {
-        ask(linkd, request, client, msg->type == LINKMSG_WAIT);
+        linkd_capture_take_request(linkd, request, client, msg->type == LINKMSG_WAIT);
     } else if (msg->type != LINKMSG_DATA && msg->type != LINKMSG_END) {
         port->refuse(context, request, ENOSYS);
     } else if (linkd->capture.phase == LINKD_CAPTURE_NONE) {
@@ -195,7 +195,7 @@ void linkd_request(struct linkd *linkd, int request, int client, const void *mes
 
 /* ---- the host ---------------------------------------------------------------------- */
 
-static long capture_open(struct linkd *linkd, unsigned channel)
+static long linkd_capture_opened(struct linkd *linkd, unsigned channel)
 {
     linkd->capture.takes[channel] = true;
     linkd->config.port->defer(linkd->config.context, LINKD_EVENT_CAPTURE);
@@ -216,7 +216,7 @@ static void capture_closed(struct linkd *linkd, unsigned channel)
 {
     linkd->capture.takes[channel] = false;
     if (linkd->capture.channel == (int)channel) {
-        fail(linkd, EPIPE);
+        linkd_capture_fail_with(linkd, EPIPE);
     }
 }
 
@@ -234,13 +234,13 @@ static void host_answered(struct linkd *linkd, unsigned channel)
         int error = answer->result < 0 ? -answer->result : EIO;
 
         capture->takes[channel] = false;
-        fail(linkd, error);
+        linkd_capture_fail_with(linkd, error);
         linkd_close(linkd, channel, -error);
         return;
     }
     capture->phase = LINKD_CAPTURE_NONE;
     capture->channel = -1;
-    reply(linkd, 0, 0);
+    linkd_capture_reply_client(linkd, 0, 0);
 }
 
 static void capture_data(struct linkd *linkd, unsigned channel, const uint8_t *bytes, size_t count,
@@ -293,16 +293,16 @@ static void capture_sent(struct linkd *linkd, unsigned channel)
     }
     if (capture->head.kind == LINK_CAPTURE_BEGIN) {
         capture->phase = LINKD_CAPTURE_WRITING;
-        reply(linkd, 0, 0);
+        linkd_capture_reply_client(linkd, 0, 0);
     } else if (capture->head.kind == LINK_CAPTURE_DATA) {
         capture->bytes += bytes;
-        reply(linkd, 0, (long)bytes);
+        linkd_capture_reply_client(linkd, 0, (long)bytes);
     }
 }
 
 const struct linkd_service linkd_capture = {
     .name = "capture",
-    .open = capture_open,
+    .open = linkd_capture_opened,
     .data = capture_data,
     .fetch = capture_fetch,
     .sent = capture_sent,

@@ -13,7 +13,8 @@
 
 #define KERNEL_MS 250 /* how often the console is asked for the kernel's own text */
 
-static struct linkd_console_channel *find(struct linkd *linkd, unsigned channel)
+static struct linkd_console_channel *linkd_console_find_channel(struct linkd *linkd,
+                                                                unsigned channel)
 {
     for (unsigned i = 0; i < LINKD_CONSOLES; i++) {
         if (linkd->consoles[i].open && linkd->consoles[i].channel == channel) {
@@ -23,7 +24,8 @@ static struct linkd_console_channel *find(struct linkd *linkd, unsigned channel)
     return NULL;
 }
 
-static void give_up(struct linkd *linkd, struct linkd_console_channel *c, int error)
+static void linkd_console_end_channel(struct linkd *linkd, struct linkd_console_channel *c,
+                                      int error)
 {
     c->open = false;
     linkd_close(linkd, c->channel, error);
@@ -39,7 +41,7 @@ static void send_text(struct linkd *linkd, struct linkd_console_channel *c)
     size_t note = 0;
 
     if (count < 0) {
-        give_up(linkd, c, (int)count);
+        linkd_console_end_channel(linkd, c, (int)count);
         return;
     }
     if (count == 0) {
@@ -83,7 +85,7 @@ uint32_t linkd_console_tick(struct linkd *linkd, uint32_t now)
     return linkd->console_due - now;
 }
 
-static long console_open(struct linkd *linkd, unsigned channel)
+static long linkd_console_opened(struct linkd *linkd, unsigned channel)
 {
     const struct linkd_port *port = linkd->config.port;
     struct linkd_console_channel *c = linkd->consoles;
@@ -107,10 +109,10 @@ static long console_open(struct linkd *linkd, unsigned channel)
 static void console_data(struct linkd *linkd, unsigned channel, const uint8_t *bytes, size_t count,
                          size_t offset, size_t total)
 {
-    struct linkd_console_channel *c = find(linkd, channel);
+    struct linkd_console_channel *c = linkd_console_find_channel(linkd, channel);
 
     if (total > LINK_CONSOLE_MOST) {
-        give_up(linkd, c, -EMSGSIZE);
+        linkd_console_end_channel(linkd, c, -EMSGSIZE);
         return;
     }
     memcpy(c->typing + offset, bytes, count);
@@ -120,7 +122,7 @@ static void console_data(struct linkd *linkd, unsigned channel, const uint8_t *b
         int error = linkd->config.port->console_type(linkd->config.context, c->typing, c->typed);
 
         if (error) {
-            give_up(linkd, c, error);
+            linkd_console_end_channel(linkd, c, error);
         }
     }
 }
@@ -128,20 +130,20 @@ static void console_data(struct linkd *linkd, unsigned channel, const uint8_t *b
 static size_t console_fetch(struct linkd *linkd, unsigned channel, size_t most,
                             const uint8_t **bytes)
 {
-    struct linkd_console_channel *c = find(linkd, channel);
+    struct linkd_console_channel *c = linkd_console_find_channel(linkd, channel);
 
     return linkd_fetch_next(NULL, 0, c->text, c->bytes, &c->at, most, bytes);
 }
 
 static void console_sent(struct linkd *linkd, unsigned channel)
 {
-    find(linkd, channel)->sending = false;
+    linkd_console_find_channel(linkd, channel)->sending = false;
     linkd->config.port->defer(linkd->config.context, LINKD_EVENT_CONSOLE);
 }
 
 static void console_closed(struct linkd *linkd, unsigned channel)
 {
-    struct linkd_console_channel *c = find(linkd, channel);
+    struct linkd_console_channel *c = linkd_console_find_channel(linkd, channel);
 
     if (c) {
         c->open = false;
@@ -150,7 +152,7 @@ static void console_closed(struct linkd *linkd, unsigned channel)
 
 const struct linkd_service linkd_console = {
     .name = "console",
-    .open = console_open,
+    .open = linkd_console_opened,
     .data = console_data,
     .fetch = console_fetch,
     .sent = console_sent,

@@ -112,14 +112,14 @@ static void dtrace_closed(struct linkd *linkd, unsigned channel)
     memset(d, 0, sizeof(*d));
 }
 
-static void give_up(struct linkd *linkd, unsigned channel, int error)
+static void linkd_dtrace_end_channel(struct linkd *linkd, unsigned channel, int error)
 {
     dtrace_closed(linkd, channel);
     linkd_close(linkd, channel, error);
 }
 
 /* The request is complete: makes the call and sends its answer. */
-static void answer(struct linkd *linkd, unsigned channel)
+static void linkd_dtrace_answer_request(struct linkd *linkd, unsigned channel)
 {
     struct linkd_dtrace_channel *d = &linkd->dtrace[channel];
     uint32_t room = d->call.out_bytes, command = d->call.command;
@@ -152,7 +152,7 @@ static void answer(struct linkd *linkd, unsigned channel)
     d->at = 0;
     error = link_send(&linkd->link, channel, sizeof(d->call) + d->call.out_bytes);
     if (error) {
-        give_up(linkd, channel, error);
+        linkd_dtrace_end_channel(linkd, channel, error);
     }
 }
 
@@ -196,12 +196,12 @@ static void dtrace_data(struct linkd *linkd, unsigned channel, const uint8_t *by
         error = take_request(linkd, d, bytes, count, offset, total);
     }
     if (error) {
-        give_up(linkd, channel, error);
+        linkd_dtrace_end_channel(linkd, channel, error);
         return;
     }
     linkd_taken(linkd, channel, count, offset);
     if (offset + count == total) {
-        answer(linkd, channel);
+        linkd_dtrace_answer_request(linkd, channel);
     }
 }
 

@@ -14,7 +14,7 @@
 
 _Static_assert(LINK_PROGRAM_LINE < LINK_PROGRAM_TEXT, "a NUL is added");
 
-static long program_open(struct linkd *linkd, unsigned channel)
+static long linkd_program_opened(struct linkd *linkd, unsigned channel)
 {
     linkd->programs[channel] = calloc(1, sizeof(*linkd->programs[channel]));
     return linkd->programs[channel] ? LINKD_CREDIT : -ENOMEM;
@@ -33,7 +33,7 @@ static void program_closed(struct linkd *linkd, unsigned channel)
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-static int start(struct linkd *linkd, struct linkd_program_channel *p)
+static int linkd_program_start(struct linkd *linkd, struct linkd_program_channel *p)
 {
     size_t bytes = 0;
 
@@ -52,7 +52,7 @@ static int start(struct linkd *linkd, struct linkd_program_channel *p)
     return 0;
 }
 
-static int run(struct linkd *linkd, struct linkd_program_channel *p)
+static int linkd_program_run_request(struct linkd *linkd, struct linkd_program_channel *p)
 {
     if (!p->held) {
         return -ESRCH;
@@ -61,7 +61,7 @@ static int run(struct linkd *linkd, struct linkd_program_channel *p)
     return linkd->config.port->program_run(linkd->config.context, p->pid);
 }
 
-static int ended(struct linkd *linkd, struct linkd_program_channel *p)
+static int linkd_program_ended(struct linkd *linkd, struct linkd_program_channel *p)
 {
     int status = 0;
     int result =
@@ -77,7 +77,7 @@ static int ended(struct linkd *linkd, struct linkd_program_channel *p)
 }
 
 /* from: the request's pid, which needs not be one. */
-static int find(struct linkd *linkd, struct linkd_program_channel *p, int from)
+static int linkd_program_find(struct linkd *linkd, struct linkd_program_channel *p, int from)
 {
     size_t bytes = 0;
 
@@ -96,20 +96,20 @@ static int answer_to(struct linkd *linkd, struct linkd_program_channel *p)
 
     p->head = (struct link_program){.kind = kind};
     if (kind == LINK_PROGRAM_START) {
-        return start(linkd, p);
+        return linkd_program_start(linkd, p);
     }
     if (kind == LINK_PROGRAM_FIND) {
-        return find(linkd, p, asked.pid);
+        return linkd_program_find(linkd, p, asked.pid);
     }
     p->text_bytes = 0;
-    return kind == LINK_PROGRAM_RUN     ? run(linkd, p)
-           : kind == LINK_PROGRAM_ENDED ? ended(linkd, p)
+    return kind == LINK_PROGRAM_RUN     ? linkd_program_run_request(linkd, p)
+           : kind == LINK_PROGRAM_ENDED ? linkd_program_ended(linkd, p)
                                         : -EINVAL;
 }
 
 /* ---- the channel ------------------------------------------------------------------- */
 
-static void give_up(struct linkd *linkd, unsigned channel, int error)
+static void linkd_program_end_channel(struct linkd *linkd, unsigned channel, int error)
 {
     program_closed(linkd, channel);
     linkd_close(linkd, channel, error);
@@ -121,7 +121,7 @@ static void program_data(struct linkd *linkd, unsigned channel, const uint8_t *b
     struct linkd_program_channel *p = linkd->programs[channel];
 
     if (p->answering || total < sizeof(p->head) || total > sizeof(p->head) + LINK_PROGRAM_LINE) {
-        give_up(linkd, channel, p->answering ? -EBUSY : -EMSGSIZE);
+        linkd_program_end_channel(linkd, channel, p->answering ? -EBUSY : -EMSGSIZE);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -143,7 +143,7 @@ static void program_data(struct linkd *linkd, unsigned channel, const uint8_t *b
     p->at = 0;
     int error = link_send(&linkd->link, channel, sizeof(p->head) + p->text_bytes);
     if (error) {
-        give_up(linkd, channel, error);
+        linkd_program_end_channel(linkd, channel, error);
     }
 }
 
@@ -162,7 +162,7 @@ static void program_sent(struct linkd *linkd, unsigned channel)
 
 const struct linkd_service linkd_program = {
     .name = "program",
-    .open = program_open,
+    .open = linkd_program_opened,
     .data = program_data,
     .fetch = program_fetch,
     .sent = program_sent,

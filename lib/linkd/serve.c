@@ -14,7 +14,7 @@
 #define CLOCK_IS_SET UINT64_C(946684800)
 #define CLOCK_MOST (UINT64_MAX / NS_PER_S)
 
-static void up(void *context)
+static void linkd_on_up(void *context)
 {
     struct linkd *linkd = context;
     struct link_clock host;
@@ -25,7 +25,7 @@ static void up(void *context)
     }
 }
 
-static void closed(void *context, unsigned channel, int reason)
+static void linkd_on_closed(void *context, unsigned channel, int reason)
 {
     struct linkd *linkd = context;
     const struct linkd_service *service = linkd->service[channel];
@@ -37,15 +37,15 @@ static void closed(void *context, unsigned channel, int reason)
     }
 }
 
-static void down(void *context, enum link_down why)
+static void linkd_on_down(void *context, enum link_down why)
 {
     (void)why;
     for (unsigned i = 0; i < LINKD_CHANNELS; i++) {
-        closed(context, i, 0);
+        linkd_on_closed(context, i, 0);
     }
 }
 
-static long open_came(void *context, unsigned channel, const char *name)
+static long linkd_on_open_came(void *context, unsigned channel, const char *name)
 {
     struct linkd *linkd = context;
 
@@ -61,35 +61,35 @@ static long open_came(void *context, unsigned channel, const char *name)
 }
 
 /* Never called: only the host opens channels. */
-static void opened(void *context, unsigned channel)
+static void linkd_on_opened(void *context, unsigned channel)
 {
     (void)context;
     (void)channel;
 }
 
-static void data(void *context, unsigned channel, const uint8_t *bytes, size_t count, size_t offset,
-                 size_t total)
+static void linkd_on_data(void *context, unsigned channel, const uint8_t *bytes, size_t count,
+                          size_t offset, size_t total)
 {
     struct linkd *linkd = context;
 
     linkd->service[channel]->data(linkd, channel, bytes, count, offset, total);
 }
 
-static size_t fetch(void *context, unsigned channel, size_t most, const uint8_t **bytes)
+static size_t linkd_fetch_data(void *context, unsigned channel, size_t most, const uint8_t **bytes)
 {
     struct linkd *linkd = context;
 
     return linkd->service[channel]->fetch(linkd, channel, most, bytes);
 }
 
-static void sent(void *context, unsigned channel)
+static void linkd_on_sent(void *context, unsigned channel)
 {
     struct linkd *linkd = context;
 
     linkd->service[channel]->sent(linkd, channel);
 }
 
-static void stranger(void *context, unsigned version)
+static void linkd_on_stranger(void *context, unsigned version)
 {
     struct linkd *linkd = context;
 
@@ -108,15 +108,15 @@ void linkd_close(struct linkd *linkd, unsigned channel, int reason)
 int linkd_init(struct linkd *linkd, const struct linkd_config *config)
 {
     static const struct link_user user = {
-        .up = up,
-        .down = down,
-        .open = open_came,
-        .opened = opened,
-        .data = data,
-        .fetch = fetch,
-        .sent = sent,
-        .closed = closed,
-        .stranger = stranger,
+        .up = linkd_on_up,
+        .down = linkd_on_down,
+        .open = linkd_on_open_came,
+        .opened = linkd_on_opened,
+        .data = linkd_on_data,
+        .fetch = linkd_fetch_data,
+        .sent = linkd_on_sent,
+        .closed = linkd_on_closed,
+        .stranger = linkd_on_stranger,
     };
     const struct link_config link = {
         .user = &user,

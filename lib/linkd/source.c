@@ -8,7 +8,7 @@
 #include "abi/errno.h"
 #include "lib/linkd/service.h"
 
-static long source_open(struct linkd *linkd, unsigned channel)
+static long linkd_source_opened(struct linkd *linkd, unsigned channel)
 {
     linkd->sources[channel] = (struct linkd_source_channel){.at = 0};
     return LINKD_CREDIT;
@@ -65,7 +65,7 @@ static void source_closed(struct linkd *linkd, unsigned channel)
 
 const struct linkd_service linkd_source = {
     .name = "source",
-    .open = source_open,
+    .open = linkd_source_opened,
     .data = source_data,
     .fetch = source_fetch,
     .sent = source_sent,

@@ -16,18 +16,18 @@ struct machine {
     unsigned count, digits, a_row;
 };
 
-static const char *const arm[] = {
+static const char *const panic_arm_names[] = {
 #define REGISTER(name) #name,
     KYMO_REGISTERS_ARM(REGISTER)
 #undef REGISTER
 };
-static const char *const aarch64[] = {
+static const char *const panic_aarch64_names[] = {
 #define REGISTER(name) #name,
     KYMO_REGISTERS_AARCH64(REGISTER)
 #undef REGISTER
 };
 
-static const char *const x86_64[] = {
+static const char *const panic_x86_64_names[] = {
 #define REGISTER(name) #name,
     KYMO_REGISTERS_X86_64(REGISTER)
 #undef REGISTER
@@ -38,23 +38,23 @@ static struct machine machine_of(const struct kymo_panic *record)
 {
     switch (record->machine) {
     case KYMO_PANIC_MACHINE_ARM:
-        return (struct machine){arm, KYMO_PANIC_ARM_COUNT, 8, 4};
+        return (struct machine){panic_arm_names, KYMO_PANIC_ARM_COUNT, 8, 4};
     case KYMO_PANIC_MACHINE_AARCH64:
-        return (struct machine){aarch64, KYMO_PANIC_AARCH64_COUNT, 16, 3};
+        return (struct machine){panic_aarch64_names, KYMO_PANIC_AARCH64_COUNT, 16, 3};
     case KYMO_PANIC_MACHINE_X86_64:
-        return (struct machine){x86_64, KYMO_PANIC_X86_64_COUNT, 16, 3};
+        return (struct machine){panic_x86_64_names, KYMO_PANIC_X86_64_COUNT, 16, 3};
     default:
         return (struct machine){NULL, 0, 16, 3};
     }
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned panic_least_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
 /* Returns the entries needed for `count` items, `a_row` in each. */
-static unsigned rows(unsigned count, unsigned a_row)
+static unsigned panic_rows_for(unsigned count, unsigned a_row)
 {
     return (count + a_row - 1) / a_row;
 }
@@ -95,7 +95,7 @@ static void put_reason(const struct kymo_panic *record, unsigned n, char *value)
 {
     size_t bytes = strnlen(record->reason, sizeof(record->reason));
 
-    snprintf(value, PANIC_VALUE, "%.*s", (int)least(PART, (unsigned)(bytes - n * PART)),
+    snprintf(value, PANIC_VALUE, "%.*s", (int)panic_least_of(PART, (unsigned)(bytes - n * PART)),
              record->reason + n * PART);
 }
 
@@ -133,7 +133,8 @@ static void put_cpu(const struct kymo_panic *record, unsigned n, char *value)
 static void put_registers(const struct kymo_panic *record, unsigned n, char *value)
 {
     struct machine machine = machine_of(record);
-    unsigned end = least((n + 1) * machine.a_row, least(record->nregisters, KYMO_PANIC_REGISTERS));
+    unsigned end = panic_least_of((n + 1) * machine.a_row,
+                                  panic_least_of(record->nregisters, KYMO_PANIC_REGISTERS));
     size_t at = 0;
 
     for (unsigned i = n * machine.a_row; i < end && at < PANIC_VALUE; i++) {
@@ -148,7 +149,8 @@ static void put_registers(const struct kymo_panic *record, unsigned n, char *val
 
 static void put_stack(const struct kymo_panic *record, unsigned n, char *value)
 {
-    unsigned end = least((n + 1) * FRAMES_A_ROW, least(record->nframes, KYMO_PANIC_FRAMES));
+    unsigned end =
+        panic_least_of((n + 1) * FRAMES_A_ROW, panic_least_of(record->nframes, KYMO_PANIC_FRAMES));
     size_t at = 0;
 
     for (unsigned i = n * FRAMES_A_ROW; i < end && at < PANIC_VALUE; i++) {
@@ -171,24 +173,25 @@ static void put_stack_used(const struct kymo_panic *record, unsigned n, char *va
 
 static unsigned count_reason(const struct kymo_panic *record)
 {
-    unsigned n = rows((unsigned)strnlen(record->reason, sizeof(record->reason)), PART);
+    unsigned n = panic_rows_for((unsigned)strnlen(record->reason, sizeof(record->reason)), PART);
 
     return n ? n : 1;
 }
 
 static unsigned count_cpus(const struct kymo_panic *record)
 {
-    return least(record->ncpus, KYMO_PANIC_CPUS);
+    return panic_least_of(record->ncpus, KYMO_PANIC_CPUS);
 }
 
 static unsigned count_registers(const struct kymo_panic *record)
 {
-    return rows(least(record->nregisters, KYMO_PANIC_REGISTERS), machine_of(record).a_row);
+    return panic_rows_for(panic_least_of(record->nregisters, KYMO_PANIC_REGISTERS),
+                          machine_of(record).a_row);
 }
 
 static unsigned count_stack(const struct kymo_panic *record)
 {
-    return rows(least(record->nframes, KYMO_PANIC_FRAMES), FRAMES_A_ROW);
+    return panic_rows_for(panic_least_of(record->nframes, KYMO_PANIC_FRAMES), FRAMES_A_ROW);
 }
 
 /* None in the record of an older kernel. */

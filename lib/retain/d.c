@@ -17,7 +17,7 @@
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-static int load(struct retain *retain, struct retain_chunk *chunk, uint32_t offset)
+static int retain_d_load_chunk(struct retain *retain, struct retain_chunk *chunk, uint32_t offset)
 {
     uint64_t left = retain->header.window - offset;
 
@@ -40,7 +40,7 @@ int retain_chunk_read(struct retain *retain, struct retain_chunk *chunk, uint32_
     }
     while (bytes > 0) {
         if ((offset < chunk->at || offset - chunk->at >= chunk->bytes) &&
-            load(retain, chunk, offset) != 0) {
+            retain_d_load_chunk(retain, chunk, offset) != 0) {
             return -1;
         }
         uint32_t left = chunk->at + chunk->bytes - offset, n = bytes < left ? bytes : left;
@@ -77,7 +77,7 @@ static uint32_t crc_of(struct retain *retain, struct retain_chunk *chunk, uint32
 
 /* ---- who is there ------------------------------------------------------------------ */
 
-static bool inside(const struct retain *retain, uint64_t offset, uint64_t bytes)
+static bool retain_d_is_inside(const struct retain *retain, uint64_t offset, uint64_t bytes)
 {
     return offset >= retain->header.areas.free && bytes <= retain->header.window &&
            offset <= retain->header.window - bytes;
@@ -90,23 +90,25 @@ static bool cpu_fits(const struct retain *retain, const struct kymo_retain_d *is
     uint64_t record_marks = ((uint64_t)is->record_bytes / is->record_least + 1) * 4;
     uint64_t entry_marks = ((uint64_t)is->entry_bytes * 2 / is->entry_least + 1) * 4;
 
-    return (c->live == 0 || (inside(retain, c->live, sizeof(struct kymo_retain_d_live)) &&
-                             inside(retain, c->cursors, 8))) &&
-           (c->records == 0 || (inside(retain, c->records, is->record_bytes) &&
-                                inside(retain, c->record_marks, record_marks))) &&
-           (c->entries == 0 || (inside(retain, c->entries, 2 * (uint64_t)is->entry_bytes) &&
-                                inside(retain, c->entry_marks, entry_marks)));
+    return (c->live == 0 ||
+            (retain_d_is_inside(retain, c->live, sizeof(struct kymo_retain_d_live)) &&
+             retain_d_is_inside(retain, c->cursors, 8))) &&
+           (c->records == 0 || (retain_d_is_inside(retain, c->records, is->record_bytes) &&
+                                retain_d_is_inside(retain, c->record_marks, record_marks))) &&
+           (c->entries == 0 ||
+            (retain_d_is_inside(retain, c->entries, 2 * (uint64_t)is->entry_bytes) &&
+             retain_d_is_inside(retain, c->entry_marks, entry_marks)));
 }
 
-static bool fits(const struct retain *retain, const struct kymo_retain_d *is)
+static bool retain_d_layout_fits(const struct retain *retain, const struct kymo_retain_d *is)
 {
     uint64_t sizes = (uint64_t)is->records + is->aggregations;
 
     if (is->ncpu > RETAIN_CPUS_MOST || is->record_least < RETAIN_D_LEAST ||
         is->entry_least < RETAIN_D_ENTRY || sizes > UINT16_MAX * 16u ||
-        (sizes && !inside(retain, is->tables, sizes * 4)) ||
+        (sizes && !retain_d_is_inside(retain, is->tables, sizes * 4)) ||
         is->notes_bytes > KYMO_RETAIN_NOTES_MOST ||
-        (is->notes_bytes && !inside(retain, is->notes, is->notes_bytes))) {
+        (is->notes_bytes && !retain_d_is_inside(retain, is->notes, is->notes_bytes))) {
         return false;
     }
     for (uint32_t cpu = 0; cpu < is->ncpu; cpu++) {
@@ -140,8 +142,9 @@ bool retain_d_open(struct retain *retain)
     if (is->boots != retain->header.boots) {
         return false;
     }
-    if (!fits(retain, is) || crc_of(retain, &retain->d.tables, is->tables,
-                                    (is->records + is->aggregations) * 4) != is->tables_crc) {
+    if (!retain_d_layout_fits(retain, is) ||
+        crc_of(retain, &retain->d.tables, is->tables, (is->records + is->aggregations) * 4) !=
+            is->tables_crc) {
         lose_program(retain);
         return false;
     }
@@ -155,7 +158,7 @@ bool retain_d_open(struct retain *retain)
 
 /* ---- this CPU's -------------------------------------------------------------------- */
 
-static uint64_t word(struct retain *retain, uint32_t field, uint32_t bytes)
+static uint64_t retain_d_load_word(struct retain *retain, uint32_t field, uint32_t bytes)
 {
     const struct kymo_retain_d_cpu *cpu = &retain->d.is.cpu[retain->cpu];
     uint64_t value = 0, offset = (uint64_t)cpu->cursors + field;
@@ -163,7 +166,7 @@ static uint64_t word(struct retain *retain, uint32_t field, uint32_t bytes)
     if (cpu->cursors == 0) {
         return 0; /* not traced */
     }
-    if (!inside(retain, offset, bytes) ||
+    if (!retain_d_is_inside(retain, offset, bytes) ||
         retain->read(retain->arg, (uint32_t)offset, &value, bytes) != 0) {
         return UINT64_MAX;
     }
@@ -172,13 +175,13 @@ static uint64_t word(struct retain *retain, uint32_t field, uint32_t bytes)
 
 uint64_t retain_d_counter(struct retain *retain, uint32_t field)
 {
-    return word(retain, field, 8);
+    return retain_d_load_word(retain, field, 8);
 }
 
 /* Returns a word of the kernel's: an offset in a buffer. */
-static uint64_t cursor(struct retain *retain, uint32_t field)
+static uint64_t retain_d_load_cursor(struct retain *retain, uint32_t field)
 {
-    return word(retain, field, retain->header.word_bits / 8);
+    return retain_d_load_word(retain, field, retain->header.word_bits / 8);
 }
 
 static bool read_live(struct retain *retain)
@@ -191,7 +194,7 @@ static bool read_live(struct retain *retain)
 
 /* ---- records ----------------------------------------------------------------------- */
 
-static uint32_t size_of(struct retain *retain, uint32_t epid)
+static uint32_t retain_d_record_size(struct retain *retain, uint32_t epid)
 {
     uint32_t size = 0;
 
@@ -210,13 +213,13 @@ static uint64_t firing_most(struct retain *retain)
     uint64_t sum = 0;
 
     for (uint32_t epid = 1; epid <= retain->d.is.records; epid++) {
-        sum += size_of(retain, epid) + 4; /* and a gap */
+        sum += retain_d_record_size(retain, epid) + 4; /* and a gap */
     }
     return sum;
 }
 
 /* Returns whether records from here on end exactly there. */
-static bool reaches(struct retain *retain, uint32_t from, uint32_t until)
+static bool retain_d_records_reach(struct retain *retain, uint32_t from, uint32_t until)
 {
     uint32_t base = retain->d.is.cpu[retain->cpu].records, epid, size;
 
@@ -225,7 +228,7 @@ static bool reaches(struct retain *retain, uint32_t from, uint32_t until)
             retain_chunk_read(retain, &retain->d.data, base + from, &epid, sizeof(epid)) != 0) {
             return false;
         }
-        size = epid ? size_of(retain, epid) : (uint32_t)sizeof(epid);
+        size = epid ? retain_d_record_size(retain, epid) : (uint32_t)sizeof(epid);
         if (size == 0 || size > until - from) {
             return false;
         }
@@ -247,11 +250,12 @@ static bool is_under_way(struct retain *retain, const struct cursors *c, uint32_
     uint64_t most = firing_most(retain);
 
     if (sealed <= c->offset) {
-        return c->offset - sealed <= most && reaches(retain, sealed, c->offset);
+        return c->offset - sealed <= most && retain_d_records_reach(retain, sealed, c->offset);
     }
     uint32_t from = sealed > c->oldest ? sealed : c->oldest;
     return c->wrapped && from <= c->end && (uint64_t)c->end - from + c->offset <= most &&
-           reaches(retain, from, c->end) && reaches(retain, 0, c->offset);
+           retain_d_records_reach(retain, from, c->end) &&
+           retain_d_records_reach(retain, 0, c->offset);
 }
 
 /* Damaged cursors must not make old bytes the newest records, which have no mark to check. */
@@ -287,8 +291,9 @@ bool retain_d_records(struct retain *retain)
     if (d->is.cpu[retain->cpu].records == 0) {
         return false;
     }
-    uint64_t offset = cursor(retain, at->offset), oldest = cursor(retain, at->oldest);
-    uint64_t end = cursor(retain, at->end);
+    uint64_t offset = retain_d_load_cursor(retain, at->offset),
+             oldest = retain_d_load_cursor(retain, at->oldest);
+    uint64_t end = retain_d_load_cursor(retain, at->end);
     if (!read_live(retain) || offset > most || oldest > most || end > most) {
         retain->losses.records++;
         d->number = 1;
@@ -299,7 +304,8 @@ bool retain_d_records(struct retain *retain)
     return true;
 }
 
-static uint32_t mark_of(struct retain *retain, uint32_t offset, uint32_t place, uint32_t size)
+static uint32_t retain_d_load_mark(struct retain *retain, uint32_t offset, uint32_t place,
+                                   uint32_t size)
 {
     uint8_t piece[128];
     uint32_t sum = 0;
@@ -315,14 +321,14 @@ static uint32_t mark_of(struct retain *retain, uint32_t offset, uint32_t place, 
     return sum;
 }
 
-static bool marked(struct retain *retain, uint32_t place, uint32_t size)
+static bool retain_d_has_mark(struct retain *retain, uint32_t place, uint32_t size)
 {
     const struct kymo_retain_d *is = &retain->d.is;
     const struct kymo_retain_d_cpu *cpu = &is->cpu[retain->cpu];
     uint32_t at = cpu->record_marks + place / is->record_least * 4, mark;
 
     bool good = retain_chunk_read(retain, &retain->d.marks, at, &mark, sizeof(mark)) == 0 &&
-                mark == mark_of(retain, cpu->records + place, place, size);
+                mark == retain_d_load_mark(retain, cpu->records + place, place, size);
 
     retain->wasted += good ? 0 : size;
     return good;
@@ -344,7 +350,7 @@ static void pass_over(struct retain *retain)
 }
 
 /* struct dtrace_record: EPID, then the time, high word first. Time never decreases. */
-static uint64_t time_of(struct retain *retain)
+static uint64_t retain_d_record_time(struct retain *retain)
 {
     const struct retain_d *d = &retain->d;
     uint32_t at = d->is.cpu[retain->cpu].records + d->at, time[2] = {0, 0};
@@ -354,17 +360,17 @@ static uint64_t time_of(struct retain *retain)
 }
 
 /* Returns the size of the record at d->at; 0: no complete one. */
-static uint32_t look(struct retain *retain, uint32_t epid)
+static uint32_t retain_d_look_record(struct retain *retain, uint32_t epid)
 {
     struct retain_d *d = &retain->d;
-    uint32_t size = size_of(retain, epid);
+    uint32_t size = retain_d_record_size(retain, epid);
 
     if (size < RETAIN_D_LEAST || size > d->until - d->at) {
         return 0;
     }
-    uint64_t time = time_of(retain);
+    uint64_t time = retain_d_record_time(retain);
     bool may_lack = d->at >= d->tail && !d->damaged;
-    if (time < d->time || !(may_lack || marked(retain, d->at, size))) {
+    if (time < d->time || !(may_lack || retain_d_has_mark(retain, d->at, size))) {
         return 0;
     }
     d->time = time;
@@ -397,7 +403,7 @@ uint32_t retain_d_record(struct retain *retain, uint32_t *at)
                 d->at += 4;
                 continue;
             }
-            size = look(retain, epid);
+            size = retain_d_look_record(retain, epid);
             if (size) {
                 *at = base + d->at;
                 d->at += size;

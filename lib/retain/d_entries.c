@@ -41,7 +41,7 @@ bool retain_d_entries(struct retain *retain)
     return true;
 }
 
-static uint32_t size_of(struct retain *retain, uint32_t id)
+static uint32_t retain_entry_size(struct retain *retain, uint32_t id)
 {
     const struct kymo_retain_d *is = &retain->d.is;
     uint32_t size = 0;
@@ -85,7 +85,7 @@ static int sum_of(struct retain *retain, uint32_t place, uint32_t size, uint32_t
 }
 
 /* Returns whether the entry at d->at is complete, or was before an unfinished change. */
-static bool good(struct retain *retain, uint32_t size, bool *undo)
+static bool retain_entry_is_complete(struct retain *retain, uint32_t size, bool *undo)
 {
     struct retain_d *d = &retain->d;
     uint32_t place = d->half + d->at, mark, sum, undone;
@@ -110,8 +110,8 @@ uint32_t retain_d_entry(struct retain *retain, uint32_t *at, bool *undo)
         if (retain_chunk_read(retain, &d->data, base + d->at, &id, sizeof(id)) != 0) {
             return 0;
         }
-        uint32_t size = size_of(retain, id);
-        if (size && size <= d->until - d->at && good(retain, size, undo)) {
+        uint32_t size = retain_entry_size(retain, id);
+        if (size && size <= d->until - d->at && retain_entry_is_complete(retain, size, undo)) {
             *at = base + d->at;
             d->at += size;
             d->damaged = false;

@@ -19,7 +19,8 @@ enum { STATUS_BYTES = 104, SNAP_BYTES = 40 };
 /* ---- one event --------------------------------------------------------------------- */
 
 /* Makes an event pending, with these words and `bytes` bytes. Returns false if it is too long. */
-static bool wait(struct retain *retain, uint32_t event, uint32_t nwords, uint32_t bytes)
+static bool retain_event_make_pending(struct retain *retain, uint32_t event, uint32_t nwords,
+                                      uint32_t bytes)
 {
     struct retain_d *d = &retain->d;
 
@@ -35,7 +36,7 @@ static bool wait(struct retain *retain, uint32_t event, uint32_t nwords, uint32_
     return true;
 }
 
-static bool notes(struct retain *retain)
+static bool retain_event_next_note(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
     uint32_t left = d->is.notes_bytes - d->note_done;
@@ -44,7 +45,7 @@ static bool notes(struct retain *retain)
     if (retain->cpu != 0 || n == 0) {
         return false;
     }
-    wait(retain, KYMO_RETAIN_NOTES_EVENT, 3, n);
+    retain_event_make_pending(retain, KYMO_RETAIN_NOTES_EVENT, 3, n);
     d->words[1] = d->is.notes_bytes;
     d->words[2] = d->note_done;
     d->note_done += n;
@@ -52,14 +53,14 @@ static bool notes(struct retain *retain)
 }
 
 /* Records too long for an event become missing numbers. */
-static bool record(struct retain *retain)
+static bool retain_event_next_record(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
     uint32_t at, size;
 
     while ((size = retain_d_record(retain, &at)) != 0) {
         uint32_t number = d->number++;
-        if (wait(retain, EVENT_RECORD, 2, size) &&
+        if (retain_event_make_pending(retain, EVENT_RECORD, 2, size) &&
             retain_chunk_read(retain, &d->data, at, &d->words[2], size) == 0) {
             d->words[1] = number;
             retain->records++;
@@ -69,20 +70,20 @@ static bool record(struct retain *retain)
     return false;
 }
 
-static bool taken(struct retain *retain)
+static bool retain_event_next_taken(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
     /* struct dtrace_snap: size, oldest, drops, errors, taken */
     uint64_t snap[5] = {0, 0, retain_d_counter(retain, d->is.at.drops),
                         retain_d_counter(retain, d->is.at.errors), 1};
 
-    wait(retain, EVENT_TAKEN, 4, SNAP_BYTES);
+    retain_event_make_pending(retain, EVENT_TAKEN, 4, SNAP_BYTES);
     d->words[2] = d->number;
     memcpy(&d->words[4], snap, sizeof(snap));
     return true;
 }
 
-static bool entry(struct retain *retain)
+static bool retain_event_next_entry(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
     uint32_t at, size;
@@ -90,7 +91,7 @@ static bool entry(struct retain *retain)
 
     while ((size = retain_d_entry(retain, &at, &undo)) != 0) {
         uint32_t number = d->number++;
-        if (wait(retain, EVENT_ENTRY, 4, size) &&
+        if (retain_event_make_pending(retain, EVENT_ENTRY, 4, size) &&
             retain_chunk_read(retain, &d->data, at, &d->words[4], size) == 0) {
             d->words[2] = retain->cpu;
             d->words[3] = number;
@@ -105,12 +106,12 @@ static bool entry(struct retain *retain)
     return false;
 }
 
-static bool counted(struct retain *retain)
+static bool retain_event_next_counted(struct retain *retain)
 {
     struct retain_d *d = &retain->d;
     uint64_t drops = retain_d_counter(retain, d->is.at.entry_drops);
 
-    wait(retain, EVENT_ENTRIES, 6, 0);
+    retain_event_make_pending(retain, EVENT_ENTRIES, 6, 0);
     d->words[2] = retain->cpu;
     d->words[3] = d->number;
     d->words[4] = (uint32_t)drops;
@@ -154,7 +155,7 @@ static bool next_event(struct retain *retain)
             }
             break;
         case NOTES:
-            if (notes(retain)) {
+            if (retain_event_next_note(retain)) {
                 return true;
             }
             d->stage = STATUS;
@@ -162,27 +163,27 @@ static bool next_event(struct retain *retain)
         case STATUS:
             next_stage(retain, RECORDS, !retain_d_records(retain));
             if (retain->cpu == 0) {
-                return wait(retain, EVENT_STATUS, 4, STATUS_BYTES);
+                return retain_event_make_pending(retain, EVENT_STATUS, 4, STATUS_BYTES);
             }
             break;
         case RECORDS:
-            if (record(retain)) {
+            if (retain_event_next_record(retain)) {
                 return true;
             }
             d->stage = TAKEN;
             break;
         case TAKEN:
-            taken(retain);
+            retain_event_next_taken(retain);
             next_stage(retain, ENTRIES, !retain_d_entries(retain));
             return true;
         case ENTRIES:
-            if (entry(retain)) {
+            if (retain_event_next_entry(retain)) {
                 return true;
             }
             d->stage = COUNTED;
             break;
         default:
-            counted(retain);
+            retain_event_next_counted(retain);
             d->stage = BEGIN;
             d->index++;
             return true;

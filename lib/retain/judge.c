@@ -105,7 +105,7 @@ uint32_t retain_plausible(const struct trace_slot *slots, uint32_t count, uint32
 
 /* ---- seals and state words --------------------------------------------------------- */
 
-static uint32_t number_of(const struct retain *retain, uint32_t i)
+static uint32_t retain_judge_buffer_number(const struct retain *retain, uint32_t i)
 {
     return retain->cpu * retain->header.ring.per_cpu + i;
 }
@@ -122,7 +122,7 @@ static uint32_t table_word(struct retain *retain, uint32_t i, uint32_t at)
     return error ? 0 : word;
 }
 
-static uint32_t word_of(struct retain *retain, uint32_t i)
+static uint32_t retain_judge_buffer_word(struct retain *retain, uint32_t i)
 {
     return table_word(retain, i, 0);
 }
@@ -133,9 +133,10 @@ static uint32_t used_of(struct retain *retain, uint32_t i)
 }
 
 /* Returns false if the buffer has no seal, or a damaged one. */
-static bool mark_of(struct retain *retain, uint32_t i, struct kymo_retain_mark *mark)
+static bool retain_judge_buffer_mark(struct retain *retain, uint32_t i,
+                                     struct kymo_retain_mark *mark)
 {
-    uint32_t number = number_of(retain, i);
+    uint32_t number = retain_judge_buffer_number(retain, i);
     uint32_t offset = retain->header.ring.marks + number * (uint32_t)sizeof(*mark);
 
     if (retain->read(retain->arg, offset, mark, sizeof(*mark)) != 0) {
@@ -149,17 +150,18 @@ static bool mark_of(struct retain *retain, uint32_t i, struct kymo_retain_mark *
 
 uint32_t retain_offset(const struct retain *retain, uint32_t i)
 {
-    return retain->header.ring.buffers + number_of(retain, i) * retain->header.ring.buffer_bytes;
+    return retain->header.ring.buffers +
+           retain_judge_buffer_number(retain, i) * retain->header.ring.buffer_bytes;
 }
 
 uint32_t retain_candidate(struct retain *retain, uint32_t i)
 {
     struct kymo_retain_mark mark;
     struct trace_slot first;
-    uint32_t word = word_of(retain, i);
+    uint32_t word = retain_judge_buffer_word(retain, i);
 
     if (retain->read(retain->arg, retain_offset(retain, i), &first, sizeof(first)) == 0 &&
-        mark_of(retain, i, &mark) && first.d1 == mark.sequence) {
+        retain_judge_buffer_mark(retain, i, &mark) && first.d1 == mark.sequence) {
         return word == 0 && used_of(retain, i) == 0 ? 0 : mark.sequence;
     }
     if (STATE(word) == KYMO_RETAIN_FREE_BUFFER) {
@@ -173,7 +175,7 @@ uint32_t retain_candidate(struct retain *retain, uint32_t i)
 
 bool retain_is_taken(struct retain *retain, uint32_t i, uint32_t sequence)
 {
-    uint32_t word = word_of(retain, i);
+    uint32_t word = retain_judge_buffer_word(retain, i);
 
     return STATE(word) == KYMO_RETAIN_FREE_BUFFER ||
            (STATE(word) == KYMO_RETAIN_BUSY && SEQUENCE(word) == sequence);
@@ -200,7 +202,8 @@ void retain_give_up(struct retain *retain, const struct kymo_retain_mark *mark)
 }
 
 /* Judges a buffer without a seal that should hold `count` slots. */
-static uint32_t unsealed(struct retain *retain, uint32_t count, uint32_t sequence, uint64_t *time)
+static uint32_t retain_judge_unsealed(struct retain *retain, uint32_t count, uint32_t sequence,
+                                      uint64_t *time)
 {
     struct trace_slot *slots = retain->slots;
     uint32_t whole = count <= retain->buffer_slots
@@ -226,15 +229,15 @@ static uint32_t by_word(struct retain *retain, uint32_t i, uint32_t word, uint64
     if (STATE(word) != KYMO_RETAIN_ACTIVE) {
         bool agreed = opened && first->d2 * TRACE_SLOT_BYTES == used_of(retain, i);
 
-        return unsealed(retain, agreed ? first->d2 : 0, sequence, time);
+        return retain_judge_unsealed(retain, agreed ? first->d2 : 0, sequence, time);
     }
     if (opened && first->d2 != 0) { /* it was being closed; the cursor is at its end, or has left */
         bool agreed = count == 0 || count == first->d2 || !retain_here(retain)->state_known;
 
-        return unsealed(retain, agreed ? first->d2 : 0, sequence, time);
+        return retain_judge_unsealed(retain, agreed ? first->d2 : 0, sequence, time);
     }
     if (count >= 2 || !retain_here(retain)->state_known) {
-        return unsealed(retain, opened ? count : 0, sequence, time);
+        return retain_judge_unsealed(retain, opened ? count : 0, sequence, time);
     }
     return 0; /* there is nothing in it yet */
 }
@@ -249,9 +252,10 @@ static bool is_sealed(const struct retain *retain, const struct kymo_retain_mark
            retain_plausible(slots, mark->slots, retain->cpu, mark->sequence, time) == mark->slots;
 }
 
-static uint32_t judged(struct retain *retain, uint32_t i, uint64_t *time)
+static uint32_t retain_judge_buffer(struct retain *retain, uint32_t i, uint64_t *time)
 {
-    uint32_t sequence = retain_here(retain)->sequences[i], word = word_of(retain, i);
+    uint32_t sequence = retain_here(retain)->sequences[i],
+             word = retain_judge_buffer_word(retain, i);
     bool same = STATE(word) != KYMO_RETAIN_FREE_BUFFER && SEQUENCE(word) == sequence;
     struct kymo_retain_mark mark;
     uint64_t before = *time;
@@ -262,7 +266,7 @@ static uint32_t judged(struct retain *retain, uint32_t i, uint64_t *time)
         retain_give_up(retain, NULL);
         return 0;
     }
-    if (!mark_of(retain, i, &mark) || mark.sequence != sequence) {
+    if (!retain_judge_buffer_mark(retain, i, &mark) || mark.sequence != sequence) {
         return same ? by_word(retain, i, word, time) : 0;
     }
     if (is_sealed(retain, &mark, time)) {
@@ -281,7 +285,7 @@ static uint32_t judged(struct retain *retain, uint32_t i, uint64_t *time)
  * again: each of them counts once. */
 static void taken_back(struct retain *retain, uint32_t i, uint32_t sequence, uint32_t count)
 {
-    uint32_t word = word_of(retain, i), back = table_word(retain, i, 8) >> 16;
+    uint32_t word = retain_judge_buffer_word(retain, i), back = table_word(retain, i, 8) >> 16;
 
     if (STATE(word) == KYMO_RETAIN_FREE_BUFFER || SEQUENCE(word) != sequence) {
         return;
@@ -299,7 +303,7 @@ static void taken_back(struct retain *retain, uint32_t i, uint32_t sequence, uin
 uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time)
 {
     uint32_t sequence = retain_here(retain)->sequences[i];
-    uint32_t count = judged(retain, i, time);
+    uint32_t count = retain_judge_buffer(retain, i, time);
 
     taken_back(retain, i, sequence, count);
     return count;

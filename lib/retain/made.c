@@ -59,7 +59,7 @@ uint64_t retain_stamp_behind(uint64_t time, uint64_t last, uint32_t count)
 #define NAME_WORDS (5 + KYMO_RETAIN_NAME_MAX / 4)
 #define NAME_SLOTS ((NAME_WORDS + 1) / 2)
 
-static bool good(const struct retain *retain, struct kymo_retain_name *name)
+static bool retain_made_name_is_good(const struct retain *retain, struct kymo_retain_name *name)
 {
     size_t from = offsetof(struct kymo_retain_name, boots);
 
@@ -74,7 +74,7 @@ static uint32_t names_most(const struct retain *retain)
 }
 
 /* Reads entry i, if it exists and was still alive when the window begins. */
-static bool read_entry(struct retain *retain, uint32_t i, struct kymo_retain_name *name)
+static bool retain_made_read_entry(struct retain *retain, uint32_t i, struct kymo_retain_name *name)
 {
     const struct kymo_retain_area *names = &retain->header.areas.names;
 
@@ -85,7 +85,7 @@ static bool read_entry(struct retain *retain, uint32_t i, struct kymo_retain_nam
     if (name->magic != KYMO_RETAIN_MAGIC) {
         return false; /* free, or being written */
     }
-    if (!good(retain, name)) {
+    if (!retain_made_name_is_good(retain, name)) {
         retain->losses.names++;
         return false;
     }
@@ -149,7 +149,7 @@ uint32_t retain_names_buffer(struct retain *retain)
         struct kymo_retain_name name;
         uint32_t next = time, n = 0;
 
-        if (read_entry(retain, retain->name_at, &name)) {
+        if (retain_made_read_entry(retain, retain->name_at, &name)) {
             n = put_entry(made, retain->cpu, &next, &name);
         }
         if (count + n > retain->buffer_slots) {
@@ -195,7 +195,7 @@ void retain_names_lost(struct retain *retain)
     struct kymo_retain_name name;
 
     for (; retain->name_at < names_most(retain); retain->name_at++) {
-        retain->losses.names += read_entry(retain, retain->name_at, &name);
+        retain->losses.names += retain_made_read_entry(retain, retain->name_at, &name);
     }
 }
 
@@ -208,7 +208,7 @@ void retain_names_lost(struct retain *retain)
 #define NOTES_STAMPS (RETAIN_SLOTS_MOST / NOTE_SLOTS + 2)
 
 /* Reads the head at `at`; false: there is no more, or it is damaged. */
-static bool read_head(struct retain *retain, uint32_t at, struct kymo_retain_note *note)
+static bool retain_made_read_head(struct retain *retain, uint32_t at, struct kymo_retain_note *note)
 {
     size_t from = offsetof(struct kymo_retain_note, boots);
 
@@ -222,7 +222,7 @@ static bool read_head(struct retain *retain, uint32_t at, struct kymo_retain_not
            note->bytes <= retain->header.areas.notes.bytes - NOTE_HEAD - at;
 }
 
-static uint32_t behind(uint32_t at, const struct kymo_retain_note *note)
+static uint32_t retain_made_end_of_note(uint32_t at, const struct kymo_retain_note *note)
 {
     return at + NOTE_HEAD + ((note->bytes + 7) & ~7u);
 }
@@ -250,12 +250,12 @@ static bool next_note(struct retain *retain)
 {
     uint32_t most = retain->header.areas.notes.bytes;
 
-    while (read_head(retain, retain->note_at, &retain->note)) {
+    while (retain_made_read_head(retain, retain->note_at, &retain->note)) {
         if (data_good(retain)) {
             return true;
         }
         retain->losses.notes++;
-        retain->note_at = behind(retain->note_at, &retain->note);
+        retain->note_at = retain_made_end_of_note(retain->note_at, &retain->note);
     }
     /* A kernel ends them with a magic of 0. */
     retain->losses.notes += retain->note_at + NOTE_HEAD <= most && retain->note.magic != 0;
@@ -304,7 +304,7 @@ uint32_t retain_notes_buffer(struct retain *retain, uint32_t sequence, uint64_t 
     uint64_t stamp = retain_stamp_behind(0, *time, NOTES_STAMPS);
 
     if (retain->note.bytes != 0 && retain->note_done == retain->note.bytes) {
-        retain->note_at = behind(retain->note_at, &retain->note);
+        retain->note_at = retain_made_end_of_note(retain->note_at, &retain->note);
         retain->note.bytes = retain->note_done = 0;
     }
     if (stamp > UINT64_MAX / 2 || (retain->note_done == 0 && !next_note(retain))) {

@@ -18,7 +18,8 @@ int retain_memory_read(void *arg, uint32_t offset, void *to, uint32_t bytes)
 }
 
 /* Returns whether [offset, offset + bytes) is in the window, behind the areas. */
-static bool inside(const struct kymo_retain_header *header, uint64_t offset, uint64_t bytes)
+static bool retain_is_inside(const struct kymo_retain_header *header, uint64_t offset,
+                             uint64_t bytes)
 {
     return offset >= header->areas.free && bytes <= header->window &&
            offset <= header->window - bytes;
@@ -69,11 +70,11 @@ static bool ring_good(const struct kymo_retain_header *header)
     }
     return ring->ncpu > 0 && ring->ncpu <= RETAIN_CPUS_MOST &&
            ring->per_cpu <= RETAIN_BUFFERS_MOST && slots_good(ring->buffer_bytes) &&
-           inside(header, ring->buffers, buffers * ring->buffer_bytes) &&
-           inside(header, ring->marks, buffers * sizeof(struct kymo_retain_mark)) &&
-           inside(header, ring->words,
-                  (uint64_t)ring->ncpu * ring->table_step +
-                      (uint64_t)ring->per_cpu * ring->word_step);
+           retain_is_inside(header, ring->buffers, buffers * ring->buffer_bytes) &&
+           retain_is_inside(header, ring->marks, buffers * sizeof(struct kymo_retain_mark)) &&
+           retain_is_inside(header, ring->words,
+                            (uint64_t)ring->ncpu * ring->table_step +
+                                (uint64_t)ring->per_cpu * ring->word_step);
 }
 
 static bool header_good(const struct kymo_retain_header *header)
@@ -88,7 +89,7 @@ static bool header_good(const struct kymo_retain_header *header)
 
 /* Reads the header of this layout version or of the one before, which had its areas at fixed
  * places. */
-static bool read_header(struct retain *retain)
+static bool retain_read_header(struct retain *retain)
 {
     struct kymo_retain_header *header = &retain->header;
     size_t most = KYMO_RETAIN_V3_HEADER_BYTES, rest = sizeof(*header) - most;
@@ -143,7 +144,7 @@ static bool page_good(struct retain *retain)
 }
 
 /* Returns the slots of the kernel's buffers, as its ring or else its system page has them. */
-static uint32_t slots_of(struct retain *retain)
+static uint32_t retain_buffer_slots(struct retain *retain)
 {
     uint32_t from = offsetof(struct kymo_syspage, buffer_slots), slots;
 
@@ -188,11 +189,11 @@ int retain_open(struct retain *retain, retain_read_t read, void *arg)
     memset(retain, 0, sizeof(*retain));
     retain->read = read;
     retain->arg = arg;
-    if (!read_header(retain)) {
+    if (!retain_read_header(retain)) {
         return -1;
     }
     retain->page_good = page_good(retain);
-    retain->buffer_slots = slots_of(retain);
+    retain->buffer_slots = retain_buffer_slots(retain);
     retain->panicked = panic_good(retain);
     retain->frozen = frozen_good(retain);
     retain_rewind(retain);

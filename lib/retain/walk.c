@@ -30,7 +30,7 @@ void retain_rewind(struct retain *retain)
 }
 
 /* Without a ring there is one CPU to report: the one that panicked. */
-static uint32_t cpus(const struct retain *retain)
+static uint32_t retain_walk_ncpus(const struct retain *retain)
 {
     return retain->header.ring.ncpu ? retain->header.ring.ncpu : RETAIN_CPUS_MOST;
 }
@@ -69,7 +69,7 @@ static void read_state(struct retain *retain)
     }
 }
 
-static void begin(struct retain *retain)
+static void retain_walk_begin_window(struct retain *retain)
 {
     struct retain_walk *here = retain_here(retain);
 
@@ -83,7 +83,7 @@ static void begin(struct retain *retain)
 }
 
 /* Returns the buffer with the lowest sequence above the last one's; -1: none. */
-static int lowest(struct retain *retain)
+static int retain_walk_lowest_buffer(struct retain *retain)
 {
     const struct retain_walk *here = retain_here(retain);
     int found = -1;
@@ -125,27 +125,28 @@ static void plan_names(struct retain *retain, const uint32_t gone[RETAIN_CPUS_MO
 {
     uint32_t wanted = retain_names_plan(retain), cpu = 0;
 
-    for (uint32_t i = 1; i < cpus(retain) && gone[cpu] < wanted; i++) {
+    for (uint32_t i = 1; i < retain_walk_ncpus(retain) && gone[cpu] < wanted; i++) {
         cpu = gone[i] > gone[cpu] ? i : cpu;
     }
-    retain->names_cpu = gone[cpu] ? cpu : cpus(retain);
+    retain->names_cpu = gone[cpu] ? cpu : retain_walk_ncpus(retain);
     retain->names_left = wanted < gone[cpu] ? wanted : gone[cpu];
     retain->names_sequence = gone[cpu] + 1 - retain->names_left;
 }
 
 /* Once, over the CPUs' first buffers. */
-static void look(struct retain *retain)
+static void retain_walk_look_buffers(struct retain *retain)
 {
     struct retain_piece piece;
     uint32_t gone[RETAIN_CPUS_MOST] = {0};
 
     retain->first_time = UINT64_MAX;
-    retain->first_cpu = cpus(retain);
-    for (retain->cpu = 0; retain->cpu < cpus(retain); retain->cpu++) {
+    retain->first_cpu = retain_walk_ncpus(retain);
+    for (retain->cpu = 0; retain->cpu < retain_walk_ncpus(retain); retain->cpu++) {
         bool found = false;
 
-        begin(retain);
-        for (int i = lowest(retain); i >= 0 && !found; i = lowest(retain)) {
+        retain_walk_begin_window(retain);
+        for (int i = retain_walk_lowest_buffer(retain); i >= 0 && !found;
+             i = retain_walk_lowest_buffer(retain)) {
             found = next_buffer(retain, i, &piece);
         }
         if (!found) {
@@ -153,7 +154,7 @@ static void look(struct retain *retain)
         }
         uint64_t time = (uint64_t)piece.slots[1].d1 << 32 | piece.slots[0].time;
         retain->first_time = time < retain->first_time ? time : retain->first_time;
-        if (retain->first_cpu == cpus(retain)) {
+        if (retain->first_cpu == retain_walk_ncpus(retain)) {
             retain->first_cpu = retain->cpu;
         }
         gone[retain->cpu] = piece.slots[0].d1 - 1;
@@ -162,12 +163,12 @@ static void look(struct retain *retain)
     retain->buffers = 0;
     retain->losses = (struct retain_losses){0};
     memset(retain->taken, 0, sizeof(retain->taken));
-    for (retain->cpu = 0; retain->cpu < cpus(retain); retain->cpu++) {
-        begin(retain);
+    for (retain->cpu = 0; retain->cpu < retain_walk_ncpus(retain); retain->cpu++) {
+        retain_walk_begin_window(retain);
     }
 }
 
-static bool names(struct retain *retain, struct retain_piece *piece)
+static bool retain_walk_put_names(struct retain *retain, struct retain_piece *piece)
 {
     uint32_t count;
 
@@ -195,7 +196,7 @@ static void give_up_doubles(struct retain *retain)
 }
 
 /* Without a buffer there is nothing to describe. */
-static bool notes(struct retain *retain, struct retain_piece *piece)
+static bool retain_walk_put_notes(struct retain *retain, struct retain_piece *piece)
 {
     struct retain_walk *here = retain_here(retain);
 
@@ -209,7 +210,7 @@ static bool notes(struct retain *retain, struct retain_piece *piece)
     return count != 0;
 }
 
-static bool programs(struct retain *retain, struct retain_piece *piece)
+static bool retain_walk_put_programs(struct retain *retain, struct retain_piece *piece)
 {
     struct retain_walk *here = retain_here(retain);
     uint32_t count = retain_d_buffer(retain, here->last + 1, &here->time);
@@ -224,7 +225,7 @@ static bool is_the_panics(const struct retain *retain, uint32_t cpu)
     return retain->panicked && retain->panic.cpu == cpu;
 }
 
-static bool crash(struct retain *retain, struct retain_piece *piece)
+static bool retain_walk_put_crash(struct retain *retain, struct retain_piece *piece)
 {
     struct retain_walk *here = retain_here(retain);
 
@@ -246,7 +247,7 @@ static void count_pending(struct retain *retain)
 
 /* Takes as many pending losses as one piece holds. A CPU without a slot has no time for its losses:
  * they are reported in losses only; so are those for which LOST_SLOTS are too few. */
-static bool lost(struct retain *retain, struct retain_piece *piece)
+static bool retain_walk_put_losses(struct retain *retain, struct retain_piece *piece)
 {
     struct retain_walk *here = retain_here(retain);
     uint32_t n = 0, left = here->time ? LOST_SLOTS - here->lost_slots : 0;
@@ -300,7 +301,7 @@ static uint64_t next_begins(struct retain *retain)
     case NAMES:
         return 0;
     case BUFFERS:
-        i = lowest(retain);
+        i = retain_walk_lowest_buffer(retain);
         return i < 0 ? here->time : buffer_begins(retain, i);
     case CRASH:
         return is_the_panics(retain, retain->cpu) && retain->panic.time > here->time
@@ -315,15 +316,15 @@ static uint64_t next_begins(struct retain *retain)
 
 /* Selects the CPU whose next piece begins first; false: there are no more. D's own are made one CPU
  * after the other: their stamps follow each other by one. */
-static bool choose(struct retain *retain)
+static bool retain_walk_choose_cpu(struct retain *retain)
 {
     uint64_t first = NEVER;
     uint32_t chosen = retain->cpu;
 
-    if (chosen < cpus(retain) && retain_here(retain)->stage == PROGRAMS) {
+    if (chosen < retain_walk_ncpus(retain) && retain_here(retain)->stage == PROGRAMS) {
         return true;
     }
-    for (retain->cpu = 0; retain->cpu < cpus(retain); retain->cpu++) {
+    for (retain->cpu = 0; retain->cpu < retain_walk_ncpus(retain); retain->cpu++) {
         uint64_t begins = next_begins(retain);
 
         if (begins < first) {
@@ -336,20 +337,20 @@ static bool choose(struct retain *retain)
 }
 
 /* A step of the current CPU: returns true if it yields a piece. */
-static bool step(struct retain *retain, struct retain_piece *piece)
+static bool retain_walk_step_cpu(struct retain *retain, struct retain_piece *piece)
 {
     struct retain_walk *here = retain_here(retain);
     int i;
 
     switch (here->stage) {
     case NAMES:
-        if (names(retain, piece)) {
+        if (retain_walk_put_names(retain, piece)) {
             return true;
         }
         here->stage = BUFFERS;
         return false;
     case BUFFERS:
-        i = lowest(retain);
+        i = retain_walk_lowest_buffer(retain);
         if (i >= 0) {
             return next_buffer(retain, i, piece);
         }
@@ -357,14 +358,14 @@ static bool step(struct retain *retain, struct retain_piece *piece)
         here->stage = NOTES;
         return false;
     case NOTES:
-        if (notes(retain, piece)) {
+        if (retain_walk_put_notes(retain, piece)) {
             return true;
         }
         retain->d.index = retain->d.stage = retain->d.event = 0;
         here->stage = PROGRAMS;
         return false;
     case PROGRAMS:
-        if (programs(retain, piece)) {
+        if (retain_walk_put_programs(retain, piece)) {
             return true;
         }
         here->stage = CRASH;
@@ -372,9 +373,9 @@ static bool step(struct retain *retain, struct retain_piece *piece)
     case CRASH:
         here->stage = LOST;
         count_pending(retain);
-        return crash(retain, piece);
+        return retain_walk_put_crash(retain, piece);
     default:
-        if (lost(retain, piece)) {
+        if (retain_walk_put_losses(retain, piece)) {
             return true;
         }
         here->stage = END;
@@ -385,11 +386,11 @@ static bool step(struct retain *retain, struct retain_piece *piece)
 bool retain_next(struct retain *retain, struct retain_piece *piece)
 {
     if (!retain->looked) {
-        look(retain);
+        retain_walk_look_buffers(retain);
         retain->looked = true;
     }
-    while (choose(retain)) {
-        if (step(retain, piece)) {
+    while (retain_walk_choose_cpu(retain)) {
+        if (retain_walk_step_cpu(retain, piece)) {
             return true;
         }
     }

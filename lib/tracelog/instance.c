@@ -14,11 +14,11 @@
 #define EACH 8 /* tracelogger's defaults */
 #define ALONE 32
 
-static name_attach_t *acquired;
+static name_attach_t *tracelog_acquired_name;
 
 bool tracelog_is_acquired(void)
 {
-    return acquired != NULL;
+    return tracelog_acquired_name != NULL;
 }
 
 int tracelog_acquire(void)
@@ -32,21 +32,21 @@ int tracelog_acquire(void)
     if (TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner) == 0 && !owner.gone) {
         return EEXIST;
     }
-    name_attach_t *name = acquired ? NULL : kymo_name_attach(NAME, KYMO_NAME_FLAGS);
+    name_attach_t *name = tracelog_acquired_name ? NULL : kymo_name_attach(NAME, KYMO_NAME_FLAGS);
     if (!name) {
-        return acquired ? EEXIST : errno;
+        return tracelog_acquired_name ? EEXIST : errno;
     }
-    acquired = name;
+    tracelog_acquired_name = name;
     return 0;
 }
 
 int tracelog_release(void)
 {
-    if (!acquired || tracelog_records()) {
-        return acquired ? EBUSY : EPERM;
+    if (!tracelog_acquired_name || tracelog_records()) {
+        return tracelog_acquired_name ? EBUSY : EPERM;
     }
-    name_detach(acquired, 0);
-    acquired = NULL;
+    name_detach(tracelog_acquired_name, 0);
+    tracelog_acquired_name = NULL;
     return 0;
 }
 
@@ -65,7 +65,7 @@ int tracelog_instance_init(tracelog_instance_t **instance)
 }
 
 /* Returns 0 if its settings may be changed. */
-static int settable(const tracelog_instance_t *log)
+static int tracelog_check_settable(const tracelog_instance_t *log)
 {
     if (!log) {
         return EINVAL;
@@ -75,7 +75,7 @@ static int settable(const tracelog_instance_t *log)
 
 int tracelog_instance_destroy(tracelog_instance_t *log)
 {
-    int error = settable(log);
+    int error = tracelog_check_settable(log);
 
     if (error == 0) {
         free(log);
@@ -85,7 +85,7 @@ int tracelog_instance_destroy(tracelog_instance_t *log)
 
 int tracelog_setkbuffers(tracelog_instance_t *log, uint64_t paddr, int buffers, int keep, int reuse)
 {
-    int error = settable(log);
+    int error = tracelog_check_settable(log);
 
     if (error != 0) {
         return error;
@@ -102,7 +102,7 @@ int tracelog_setkbuffers(tracelog_instance_t *log, uint64_t paddr, int buffers, 
 
 int tracelog_setbuffers(tracelog_instance_t *log, void *memory, int buffers)
 {
-    int error = settable(log);
+    int error = tracelog_check_settable(log);
 
     if (error != 0) {
         return error;
@@ -120,7 +120,7 @@ int tracelog_setbuffers(tracelog_instance_t *log, void *memory, int buffers)
 int tracelog_setwriter(tracelog_instance_t *log, tracelog_write_t write, void (*several)(void),
                        void *cookie)
 {
-    int error = settable(log);
+    int error = tracelog_check_settable(log);
 
     if (error != 0 || several) {
         return error ? error : ENOTSUP;
@@ -132,7 +132,7 @@ int tracelog_setwriter(tracelog_instance_t *log, tracelog_write_t write, void (*
 
 int tracelog_setring(tracelog_instance_t *log, bool ring)
 {
-    int error = settable(log);
+    int error = tracelog_check_settable(log);
 
     if (error == 0) {
         log->ring = ring;
@@ -142,7 +142,7 @@ int tracelog_setring(tracelog_instance_t *log, bool ring)
 
 int tracelog_account(const tracelog_instance_t *log, struct tracelog_account *account)
 {
-    int error = account ? settable(log) : EINVAL;
+    int error = account ? tracelog_check_settable(log) : EINVAL;
 
     if (error == 0) {
         *account = log->account;

@@ -19,17 +19,17 @@
 /* Pulses on the recording's channel. */
 enum { PULSE_HOOK = 1, PULSE_LOOK = 2, PULSE_DONE = 3 };
 
-static tracelog_instance_t *recording;
+static tracelog_instance_t *tracelog_recording;
 
 bool tracelog_records(void)
 {
-    return recording != NULL;
+    return tracelog_recording != NULL;
 }
 
 /* ---- buffers to the writer --------------------------------------------------------- */
 
 /* capture_put_t: passes bytes to the writer, and keeps the account of what it has taken. */
-static int put(void *instance, const void *data, size_t bytes)
+static int tracelog_put_bytes(void *instance, const void *data, size_t bytes)
 {
     struct tracelog_instance *log = instance;
 
@@ -72,13 +72,13 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
         return;
     }
     capture_idle_taken(&log->idle, taken, slots);
-    if (put(log, slots, taken->slots * TRACE_SLOT_BYTES) == 0) {
+    if (tracelog_put_bytes(log, slots, taken->slots * TRACE_SLOT_BYTES) == 0) {
         struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
 
         log->account.buffers++;
         capture_check_add(&log->check, slots, taken->slots);
         capture_check_close(&log->check, taken->cpu, trailer);
-        put(log, trailer, sizeof(trailer));
+        tracelog_put_bytes(log, trailer, sizeof(trailer));
     } else {
         size_t whole = (size_t)(log->account.bytes - before) / TRACE_SLOT_BYTES;
 
@@ -89,7 +89,7 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
 /* Writes READY buffers, at most as many as there are; returns whether there may be more. Gives back
  * unwritten ones, too: START waits for buffers, and the account for its end. If nothing is READY,
  * asks CPUs that have delivered nothing for a while, whose buffers will then be READY. */
-static bool carry(tracelog_instance_t *log)
+static bool tracelog_carry_buffers(tracelog_instance_t *log)
 {
     uint64_t most = log->buffers.bytes / TRACE_BUFFER_BYTES;
     struct kymo_trace_buffer taken;
@@ -110,7 +110,7 @@ static bool carry(tracelog_instance_t *log)
 }
 
 /* When the buffers are freed: gets the kernel's account, and writes the losses to the capture. */
-static void settle(tracelog_instance_t *log)
+static void tracelog_settle_losses(tracelog_instance_t *log)
 {
     for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CAPTURE_CPUS_MAX; cpu++) {
         if (TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu, &log->loss) != 0) {
@@ -121,7 +121,7 @@ static void settle(tracelog_instance_t *log)
         for (unsigned i = 0; i < KYMO_TRACE_CLASSES; i++) {
             log->account.lost += log->loss.lost[i];
         }
-        capture_losses_end(&log->check, cpu, &log->loss, put, log);
+        capture_losses_end(&log->check, cpu, &log->loss, tracelog_put_bytes, log);
     }
 }
 
@@ -155,7 +155,7 @@ static bool is_to_end(tracelog_instance_t *log)
 }
 
 /* Waits; returns whether the received event ends the recording. */
-static bool next(tracelog_instance_t *log)
+static bool tracelog_wait_next(tracelog_instance_t *log)
 {
     union {
         struct _pulse pulse;
@@ -192,24 +192,24 @@ static void detach_names(tracelog_instance_t *log)
 
 /* The thread: sleeps until the kernel reports that a buffer is READY or that tracing has stopped,
  * or a program asks it to end. */
-static void *run(void *arg)
+static void *tracelog_run_recording(void *arg)
 {
     tracelog_instance_t *log = arg;
     bool ended = false;
 
     while (!ended) {
-        ended = next(log);
-        if (carry(log) && !ended) {
+        ended = tracelog_wait_next(log);
+        if (tracelog_carry_buffers(log) && !ended) {
             MsgSendPulse(log->coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_LOOK, 0);
         }
         ended = ended || is_to_end(log);
     }
     /* buffers that the stop has closed; an application may have started again */
-    carry(log);
+    tracelog_carry_buffers(log);
     InterruptDetach(log->hook);
     capture_buffers_unmap(&log->buffers);
     TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);
-    settle(log);
+    tracelog_settle_losses(log);
     detach_names(log); /* not earlier: the next recording begins a new account */
     if (log->stopper) {
         const struct tracelogger_summary summary = {
@@ -224,7 +224,7 @@ static void *run(void *arg)
 
 /* ---- its beginning ----------------------------------------------------------------- */
 
-static long allocate(const tracelog_instance_t *log)
+static long tracelog_allocate_buffers(const tracelog_instance_t *log)
 {
     int cpus = (int)kymo_cpus();
     int count = log->kernel_buffers + (log->more_buffers + cpus - 1) / cpus;
@@ -276,7 +276,7 @@ static int open_channel(tracelog_instance_t *log)
 
 static int open_buffers(tracelog_instance_t *log)
 {
-    if (allocate(log) < 0) {
+    if (tracelog_allocate_buffers(log) < 0) {
         return -1;
     }
     if (capture_buffers_map(&log->buffers) != 0) {
@@ -305,7 +305,7 @@ static bool filter_row(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
 }
 
 /* Writes the capture's header; returns an errno. */
-static int begin(tracelog_instance_t *log)
+static int tracelog_begin_capture(tracelog_instance_t *log)
 {
     struct kymo_trace_owner owner = {.name = ""};
     char args[KYMO_TRACE_NAME_MAX + 24];
@@ -314,13 +314,13 @@ static int begin(tracelog_instance_t *log)
     snprintf(args, sizeof(args), "%s%s (sys/tracelog.h)", owner.name, log->ring ? " -r" : "");
     struct capture_header header = {
         .file = "-", .args = args, .rows = filter_row, .check = &log->check};
-    int result = capture_header_write(&header, put, log);
+    int result = capture_header_write(&header, tracelog_put_bytes, log);
 
     return result > 0 ? EIO : log->error;
 }
 
 /* Prepares everything needed before START; on an errno nothing remains. */
-static int prepare(tracelog_instance_t *log)
+static int tracelog_prepare_recording(tracelog_instance_t *log)
 {
     int error = 0;
 
@@ -332,8 +332,8 @@ static int prepare(tracelog_instance_t *log)
     if (open_channel(log) < 0 || open_buffers(log) < 0) {
         error = errno;
     }
-    error = error ? error : begin(log);
-    error = error ? error : pthread_create(&log->thread, NULL, run, log);
+    error = error ? error : tracelog_begin_capture(log);
+    error = error ? error : pthread_create(&log->thread, NULL, tracelog_run_recording, log);
     if (error) {
         close_all(log);
     }
@@ -342,14 +342,14 @@ static int prepare(tracelog_instance_t *log)
 
 /* ---- what the program calls -------------------------------------------------------- */
 
-static int join(tracelog_instance_t *log)
+static int tracelog_join_thread(tracelog_instance_t *log)
 {
     int error = pthread_join(log->thread, NULL);
 
     if (error == 0) {
         log->hook = -1;
         close_all(log);
-        recording = NULL;
+        tracelog_recording = NULL;
         atomic_store(&log->phase, IDLE);
     }
     return error ? error : log->error;
@@ -360,14 +360,14 @@ int tracelog_start(tracelog_instance_t *log, int state)
     if (!log || !log->write) {
         return EINVAL;
     }
-    if (!tracelog_is_acquired() || recording) {
-        return recording ? EBUSY : EPERM;
+    if (!tracelog_is_acquired() || tracelog_recording) {
+        return tracelog_recording ? EBUSY : EPERM;
     }
-    int error = prepare(log);
+    int error = tracelog_prepare_recording(log);
     if (error != 0) {
         return error;
     }
-    recording = log;
+    tracelog_recording = log;
     atomic_store(&log->phase, STARTING);
     bool began = TraceEvent((int)(state ? _NTO_TRACE_START : _NTO_TRACE_STARTNOSTATE)) >= 0;
     error = began ? 0 : errno;
@@ -375,14 +375,14 @@ int tracelog_start(tracelog_instance_t *log, int state)
     atomic_store(&log->phase, began ? RUNNING : STOPPING);
     MsgSendPulse(log->coid, SIGEV_PULSE_PRIO_INHERIT, began ? PULSE_LOOK : PULSE_DONE, 0);
     if (!began) {
-        join(log);
+        tracelog_join_thread(log);
     }
     return error;
 }
 
 int tracelog_stop(tracelog_instance_t *log)
 {
-    if (!log || log != recording) {
+    if (!log || log != tracelog_recording) {
         return EINVAL;
     }
     if (!leaves_running(log, STOPPING)) {
@@ -396,5 +396,5 @@ int tracelog_stop(tracelog_instance_t *log)
 int tracelog_wait(void)
 {
     /* EDEADLK from pthread_join() if it waits for itself */
-    return recording ? join(recording) : EINVAL;
+    return tracelog_recording ? tracelog_join_thread(tracelog_recording) : EINVAL;
 }

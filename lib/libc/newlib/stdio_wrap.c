@@ -13,7 +13,7 @@
 
 /* A FILE that is only a buffer (snprintf) has _file -1 and belongs to one caller.
  * NULL: fflush(). */
-static int file_of(FILE *fp)
+static int newlib_file_of(FILE *fp)
 {
     return fp ? fp->_file : -1;
 }
@@ -23,7 +23,7 @@ static int file_of(FILE *fp)
     type __wrap_##name parameters; \
     type __wrap_##name parameters \
     { \
-        int file = file_of(fp); \
+        int file = newlib_file_of(fp); \
         kymo_stdio_lock(file); \
         type result = __real_##name arguments; \
         kymo_stdio_unlock(file); \

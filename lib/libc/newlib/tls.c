@@ -21,14 +21,14 @@ struct newlib_thread {
     struct kymo_tcb tcb;
 };
 
-static struct kymo_tcb main_tcb = {.tid = 1};
+static struct kymo_tcb newlib_main_tcb = {.tid = 1};
 
 struct kymo_tcb *kymo_self(void)
 {
     struct _reent *reent = kymo_reent();
 
     if (reent == _global_impure_ptr) {
-        return &main_tcb;
+        return &newlib_main_tcb;
     }
     return &((struct newlib_thread *)reent)->tcb;
 }
@@ -68,7 +68,7 @@ struct kymo_tcb *kymo_tls_new(struct kymo_tcb *again, void **tls)
 
 void kymo_tls_end(struct kymo_tcb *self)
 {
-    if (self != &main_tcb) {
+    if (self != &newlib_main_tcb) {
         struct _reent *reent = &((struct newlib_thread *)self->block)->reent;
 
         reent->__sdidinit = 0; /* newlib would call its __cleanup, which is not set */

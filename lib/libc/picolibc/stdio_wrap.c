@@ -8,7 +8,7 @@
 
 #include "lib/stdio_lock.h"
 
-static int file_of(FILE *fp)
+static int picolibc_file_of(FILE *fp)
 {
     return fp ? fileno(fp) : -1;
 }
@@ -16,7 +16,7 @@ static int file_of(FILE *fp)
 int __real_fflush(FILE *fp);
 
 /* stderr is buffered only for the length of a call. */
-static void leave(FILE *fp, int file)
+static void picolibc_leave_file(FILE *fp, int file)
 {
     if (fp == stderr) {
         __real_fflush(fp);
@@ -29,10 +29,10 @@ static void leave(FILE *fp, int file)
     type __wrap_##name parameters; \
     type __wrap_##name parameters \
     { \
-        int file = file_of(fp); \
+        int file = picolibc_file_of(fp); \
         kymo_stdio_lock(file); \
         type result = __real_##name arguments; \
-        leave(fp, file); \
+        picolibc_leave_file(fp, file); \
         return result; \
     }
 

@@ -12,14 +12,14 @@
 #include "lib/thread.h"
 
 _Thread_local struct kymo_tcb *kymo_self_tcb;
-static struct kymo_tcb main_tcb = {.tid = 1};
+static struct kymo_tcb picolibc_main_tcb = {.tid = 1};
 
 static size_t tls_bytes(void)
 {
     return (size_t)(__tls_end - __tls_base);
 }
 
-static size_t alignment(void)
+static size_t picolibc_tls_alignment(void)
 {
     size_t align = (size_t)__tls_align;
 
@@ -30,14 +30,14 @@ static size_t alignment(void)
  * it. */
 static size_t block_bytes(void)
 {
-    return alignment() + kymo_tls_offset() + tls_bytes();
+    return picolibc_tls_alignment() + kymo_tls_offset() + tls_bytes();
 }
 
 /* Returns the first thread pointer at or above `from` with which thread-local variables are
  * aligned. */
-static char *place(void *from, struct kymo_tcb *tcb)
+static char *picolibc_place_tls(void *from, struct kymo_tcb *tcb)
 {
-    uintptr_t align = alignment();
+    uintptr_t align = picolibc_tls_alignment();
     char *tp = (char *)(((uintptr_t)from + align - 1) & ~(align - 1));
     char *data = tp + kymo_tls_offset();
     size_t copied = (size_t)__tdata_size;
@@ -53,10 +53,10 @@ static char *place(void *from, struct kymo_tcb *tcb)
 
 int kymo_tls_main(struct kymo_startup *startup)
 {
-    void *block = kymo_heap_carve(block_bytes(), alignment());
+    void *block = kymo_heap_carve(block_bytes(), picolibc_tls_alignment());
 
     (void)startup;
-    return block ? kymo_tls_set(place(block, &main_tcb)) : -1;
+    return block ? kymo_tls_set(picolibc_place_tls(block, &picolibc_main_tcb)) : -1;
 }
 
 struct kymo_tcb *kymo_tls_new(struct kymo_tcb *again, void **tls)
@@ -66,7 +66,7 @@ struct kymo_tcb *kymo_tls_new(struct kymo_tcb *again, void **tls)
     if (tcb) {
         memset(tcb, 0, sizeof(*tcb));
         tcb->block = tcb;
-        *tls = place(tcb + 1, tcb);
+        *tls = picolibc_place_tls(tcb + 1, tcb);
     }
     return tcb;
 }
