@@ -13,7 +13,7 @@
 #include "tracelogger/owner.h"
 #include "tracelogger/refused.h"
 
-static int trouble(const char *what)
+static int logger_capture_print_trouble(const char *what)
 {
     printf("tracelogger: %s: %s\n", what, strerror(errno));
     return -1;
@@ -44,7 +44,7 @@ static long get_buffers(const struct options *options)
     return result;
 }
 
-static int allocate(struct capture *capture)
+static int logger_allocate_capture(struct capture *capture)
 {
     unsigned count = capture->options->kernel_buffers;
 
@@ -69,7 +69,7 @@ static int allocate(struct capture *capture)
         owner_tell("end it, or have it free its buffers");
         return -1;
     default:
-        return trouble("the kernel's buffers can't be allocated");
+        return logger_capture_print_trouble("the kernel's buffers can't be allocated");
     }
 }
 
@@ -110,12 +110,12 @@ int capture_open(struct capture *capture, const struct options *options)
 
     memset(capture, 0, sizeof(*capture));
     capture->options = options;
-    if (refused_open() != 0 || allocate(capture) != 0) {
+    if (refused_open() != 0 || logger_allocate_capture(capture) != 0) {
         keep_close(options);
         return -1;
     }
     if (capture_buffers_map(&capture->buffers) != 0) {
-        trouble("the kernel's buffers can't be mapped");
+        logger_capture_print_trouble("the kernel's buffers can't be mapped");
         capture_close(capture);
         return -1;
     }
@@ -128,7 +128,7 @@ int capture_open(struct capture *capture, const struct options *options)
                        kymo_cycles_per_sec());
     if (set_filters(options) < 0 ||
         TraceEvent(ring ? _NTO_TRACE_SETRINGMODE : _NTO_TRACE_SETLINEARMODE) < 0) {
-        trouble("the filters and the mode can't be set");
+        logger_capture_print_trouble("the filters and the mode can't be set");
         capture_close(capture);
         return -1;
     }

@@ -25,10 +25,10 @@
 #define HELD_PART 4 /* of all buffers, the part held at once at most */
 
 /* The buffers held. */
-static struct kymo_trace_buffer taken[SINK_TOGETHER];
-static struct sink_buffer buffers[SINK_TOGETHER];
+static struct kymo_trace_buffer carry_held_buffers[SINK_TOGETHER];
+static struct sink_buffer carry_sink_buffers[SINK_TOGETHER];
 
-static int trouble(const char *what)
+static int carry_print_trouble(const char *what)
 {
     printf("tracelogger: %s: %s\n", what, strerror(errno));
     return -1;
@@ -36,7 +36,7 @@ static int trouble(const char *what)
 
 /* Returns the room that -S reserves for the capture's end: for each CPU the losses behind the last
  * buffer, a slot for each reason and class, and the end mark. */
-static uint64_t reserve(void)
+static uint64_t carry_reserve_bytes(void)
 {
     uint64_t slots = KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES + CAPTURE_END_SLOTS;
 
@@ -65,7 +65,7 @@ int capture_fits(const struct capture *capture)
     if (sink_bytes() == 0) {
         SyspageRead(0, &page, sizeof(page));
     }
-    uint64_t least = sink_bytes() + page.size + reserve() +
+    uint64_t least = sink_bytes() + page.size + carry_reserve_bytes() +
                      (ring ? buffers : 1) * CAPTURE_GROUP_BYTES + kymo_cpus() * FIRST_BYTES +
                      recycled_bytes(capture);
 
@@ -79,14 +79,14 @@ int capture_fits(const struct capture *capture)
     return -1;
 }
 
-static int put_slots(void *to, const void *slots, size_t bytes)
+static int carry_put_slots(void *to, const void *slots, size_t bytes)
 {
     (void)to;
     return sink_slots(slots, bytes / TRACE_SLOT_BYTES);
 }
 
 /* Accounts for the sink's result for one buffer: returns 0, or an error that ends the capture. */
-static int account(struct capture *capture, const struct sink_buffer *buffer)
+static int carry_account_buffer(struct capture *capture, const struct sink_buffer *buffer)
 {
     const struct trace_slot *slots = buffer->slots;
     int result = buffer->result;
@@ -100,7 +100,7 @@ static int account(struct capture *capture, const struct sink_buffer *buffer)
     }
     if (result > 0 &&
         (refused_account(capture, buffer->cpu, slots, buffer->count, result == SINK_FULL) != 0 ||
-         capture_losses_close(&sink_check, buffer->cpu, put_slots, NULL) != 0)) {
+         capture_losses_close(&sink_check, buffer->cpu, carry_put_slots, NULL) != 0)) {
         return -1;
     }
     return result == SINK_LOST ? 0 : result;
@@ -108,11 +108,12 @@ static int account(struct capture *capture, const struct sink_buffer *buffer)
 
 /* Adds one of the held buffers to those for the sink, if it is to be written. -S: the first buffer
  * that doesn't fit ends the capture. */
-static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, unsigned *count)
+static int carry_add_buffer(struct capture *capture, const struct kymo_trace_buffer *buffer,
+                            unsigned *count)
 {
     const struct trace_slot *slots = capture_buffers_slots(&capture->buffers, buffer);
     uint64_t size = capture->options->size;
-    uint64_t after = CAPTURE_TRAILER_BYTES + recycled_bytes(capture) + reserve();
+    uint64_t after = CAPTURE_TRAILER_BYTES + recycled_bytes(capture) + carry_reserve_bytes();
 
     if (!slots) {
         printf("tracelogger: the kernel returned a buffer that is not one of this ring\n");
@@ -130,7 +131,8 @@ static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, 
     if (has_later_runs(capture)) {
         recycled_note(buffer);
     }
-    buffers[(*count)++] = (struct sink_buffer){slots, buffer->slots, buffer->cpu, 0, extra};
+    carry_sink_buffers[(*count)++] =
+        (struct sink_buffer){slots, buffer->slots, buffer->cpu, 0, extra};
     return 0;
 }
 
@@ -140,15 +142,15 @@ static int write_buffers(struct capture *capture, unsigned in_hand)
     int result = 0;
 
     for (unsigned i = 0; i < in_hand; i++) {
-        result |= add(capture, &taken[i], &count);
+        result |= carry_add_buffer(capture, &carry_held_buffers[i], &count);
     }
-    sink_buffers(buffers, count);
+    sink_buffers(carry_sink_buffers, count);
     uint64_t stored = 0; /* CPUs whose last buffer here the sink has */
     for (unsigned i = 0; i < count; i++) {
-        uint64_t cpu = UINT64_C(1) << buffers[i].cpu % CAPTURE_CPUS_MAX;
+        uint64_t cpu = UINT64_C(1) << carry_sink_buffers[i].cpu % CAPTURE_CPUS_MAX;
 
-        stored = buffers[i].result == 0 ? stored | cpu : stored & ~cpu;
-        result |= account(capture, &buffers[i]);
+        stored = carry_sink_buffers[i].result == 0 ? stored | cpu : stored & ~cpu;
+        result |= carry_account_buffer(capture, &carry_sink_buffers[i]);
     }
     return has_later_runs(capture) ? result | recycled_write(stored) : result;
 }
@@ -163,12 +165,12 @@ static unsigned most_in_hand(const struct capture *capture)
 }
 
 /* Takes READY buffers, up to `most` and the limit. Returns 1; none: 0; -1: something was lost. */
-static int carry(struct capture *capture, uint32_t limit)
+static int carry_take_buffers(struct capture *capture, uint32_t limit)
 {
     unsigned most = most_in_hand(capture), in_hand = 0;
 
     while (in_hand < most && (limit == 0 || capture->counted + in_hand < limit) &&
-           TraceEvent(KYMO_TRACE_TAKEBUFFER, &taken[in_hand]) >= 0) {
+           TraceEvent(KYMO_TRACE_TAKEBUFFER, &carry_held_buffers[in_hand]) >= 0) {
         in_hand++;
     }
     bool timed = need_is_open();
@@ -193,13 +195,13 @@ static int carry(struct capture *capture, uint32_t limit)
     }
     int result = write_buffers(capture, in_hand);
     for (unsigned i = 0; i < in_hand; i++) {
-        if (TraceEvent(KYMO_TRACE_GIVEBUFFER, taken[i].index) < 0) {
-            result = trouble("a buffer can't be given back to the kernel");
+        if (TraceEvent(KYMO_TRACE_GIVEBUFFER, carry_held_buffers[i].index) < 0) {
+            result = carry_print_trouble("a buffer can't be given back to the kernel");
         }
         if (capture->options->verbose > 1) {
-            printf("tracelogger: CPU %u buffer %u: %u slots%s\n", (unsigned)taken[i].cpu,
-                   (unsigned)taken[i].sequence, (unsigned)taken[i].slots,
-                   capture->cut ? ", counted as lost" : "");
+            printf("tracelogger: CPU %u buffer %u: %u slots%s\n",
+                   (unsigned)carry_held_buffers[i].cpu, (unsigned)carry_held_buffers[i].sequence,
+                   (unsigned)carry_held_buffers[i].slots, capture->cut ? ", counted as lost" : "");
         }
     }
     if (timed) {
@@ -215,7 +217,7 @@ static int carry_some(struct capture *capture, uint32_t limit, uint32_t most)
     int carried = 1;
 
     for (uint32_t i = 0; i < most && carried != 0; i++) {
-        carried = carry(capture, limit);
+        carried = carry_take_buffers(capture, limit);
         if (carried < 0) {
             result = -1;
         }
@@ -240,7 +242,7 @@ int capture_rest(struct capture *capture)
 
 int capture_dropped(uint32_t cpu, uint32_t reason_class, uint64_t events)
 {
-    return capture_losses_slots(&sink_check, cpu, reason_class, events, put_slots, NULL);
+    return capture_losses_slots(&sink_check, cpu, reason_class, events, carry_put_slots, NULL);
 }
 
 int capture_recycled(uint32_t cpu, uint64_t events)
@@ -248,7 +250,7 @@ int capture_recycled(uint32_t cpu, uint64_t events)
     uint32_t reason_class = KYMO_DROP_RECYCLED << 8 | TRACE_CLASS_CONTROL;
 
     return capture_dropped(cpu, reason_class, events) != 0 ||
-                   capture_losses_close(&sink_check, cpu, put_slots, NULL) != 0
+                   capture_losses_close(&sink_check, cpu, carry_put_slots, NULL) != 0
                ? -1
                : 0;
 }
@@ -262,14 +264,14 @@ int capture_pending(struct capture *capture)
 
     for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CAPTURE_CPUS_MAX; cpu++) {
         if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) < 0) {
-            return trouble("the kernel's account of losses can't be read");
+            return carry_print_trouble("the kernel's account of losses can't be read");
         }
         for (uint32_t i = 0; i < KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES; i++) {
             uint32_t reason = i / KYMO_TRACE_CLASSES, class = i % KYMO_TRACE_CLASSES;
 
             loss.pending[reason][class] += refused_later(cpu, reason, class);
         }
-        if (capture_losses_end(&sink_check, cpu, &loss, put_slots, NULL) != 0) {
+        if (capture_losses_end(&sink_check, cpu, &loss, carry_put_slots, NULL) != 0) {
             return -1;
         }
     }

@@ -10,12 +10,12 @@
 #include "abi/sys/neutrino.h"
 #include "abi/sys/trace.h"
 
-static pthread_t thread;
+static pthread_t logger_control_thread;
 static struct {
     int coid, command;
 } job;
 
-static void *run(void *arg)
+static void *logger_control_serve(void *arg)
 {
     int error = TraceEvent(job.command) < 0 ? errno : 0;
 
@@ -28,7 +28,7 @@ int control_start(int coid, int command)
 {
     job.coid = coid;
     job.command = command;
-    int error = pthread_create(&thread, NULL, run, NULL);
+    int error = pthread_create(&logger_control_thread, NULL, logger_control_serve, NULL);
     if (error != 0) {
         printf("tracelogger: the control thread can't be created: %s\n",
                error == EAGAIN
@@ -41,5 +41,5 @@ int control_start(int coid, int command)
 
 void control_finish(void)
 {
-    pthread_join(thread, NULL);
+    pthread_join(logger_control_thread, NULL);
 }

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct options *shown;
+static const struct options *logger_filters_shown_options;
 
 void filters_set(const struct options *options)
 {
-    shown = options;
+    logger_filters_shown_options = options;
 }
 
 static void put_classes(char value[PANIC_VALUE])
@@ -24,19 +24,19 @@ static void put_classes(char value[PANIC_VALUE])
     const char *between = "without ";
     int used;
 
-    if (shown->daemon && !shown->everything) {
+    if (logger_filters_shown_options->daemon && !logger_filters_shown_options->everything) {
         snprintf(value, PANIC_VALUE, "set by applications");
         return;
     }
     used = snprintf(value, PANIC_VALUE, "all classes");
     for (unsigned i = 0; i < FILTERS; i++) {
-        if ((shown->without >> i & 1) && names[i]) {
+        if ((logger_filters_shown_options->without >> i & 1) && names[i]) {
             used +=
                 snprintf(value + used, (size_t)(PANIC_VALUE - used), " %s%s", between, names[i]);
             between = "";
         }
     }
-    if (shown->probes) {
+    if (logger_filters_shown_options->probes) {
         snprintf(value + used, (size_t)(PANIC_VALUE - used), ", system probes");
     }
 }
@@ -50,22 +50,23 @@ bool filters_row(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
         return true;
     case 1:
         snprintf(value, PANIC_VALUE, "%s",
-                 shown->wide                           ? "wide"
-                 : shown->daemon && !shown->everything ? "form set by applications"
-                                                       : "fast");
+                 logger_filters_shown_options->wide ? "wide"
+                 : logger_filters_shown_options->daemon && !logger_filters_shown_options->everything
+                     ? "form set by applications"
+                     : "fast");
         return true;
     case 2:
-        if (shown->daemon) {
+        if (logger_filters_shown_options->daemon) {
             snprintf(value, PANIC_VALUE, "applications start and stop");
         } else {
             snprintf(value, PANIC_VALUE, "all processes and threads");
         }
         return true;
     case 3:
-        if (shown->gate) {
-            snprintf(value, PANIC_VALUE, "gate %.60s", shown->gate);
+        if (logger_filters_shown_options->gate) {
+            snprintf(value, PANIC_VALUE, "gate %.60s", logger_filters_shown_options->gate);
         }
-        return shown->gate != NULL;
+        return logger_filters_shown_options->gate != NULL;
     default:
         return false;
     }

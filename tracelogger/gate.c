@@ -11,7 +11,7 @@
 #include "tracelogger/report.h"
 
 /* Remedy for a refusal by the gate, or else by the D machine. */
-static const char *remedy(uint32_t reason, int error)
+static const char *gate_remedy_text(uint32_t reason, int error)
 {
     if (reason >= KYMO_GATE_PROBE) {
         return reason == KYMO_GATE_PROBE
@@ -37,7 +37,7 @@ static const char *remedy(uint32_t reason, int error)
 }
 
 /* Reason in words: the kernel gives a number for a gate's own reasons. */
-static const char *reason_text(const struct kymo_trace_refusal *why)
+static const char *gate_reason_text(const struct kymo_trace_refusal *why)
 {
     switch (why->reason) {
 #define R(number, name, text) \
@@ -65,13 +65,13 @@ int gate_set(const char *file)
     if (errno == ENOENT || errno == ENAMETOOLONG) {
         printf("tracelogger: the boot image has no file %s\n%s\n", file, WHENCE);
     } else {
-        const char *help = remedy(why.reason, errno);
+        const char *help = gate_remedy_text(why.reason, errno);
 
         if (why.reason >= KYMO_GATE_PROBE && why.reason != KYMO_GATE_ABILITY) {
             printf("tracelogger: %s: clause %u: %s\n%s\n", file, (unsigned)why.clause + 1,
-                   reason_text(&why), help);
+                   gate_reason_text(&why), help);
         } else if (why.reason) {
-            printf("tracelogger: %s is refused: %s\n%s\n", file, reason_text(&why), help);
+            printf("tracelogger: %s is refused: %s\n%s\n", file, gate_reason_text(&why), help);
         } else {
             printf("tracelogger: %s: %s\n%s\n", file, strerror(errno), help);
         }

@@ -33,7 +33,7 @@ bool header_has(const char *key, size_t length)
     return false;
 }
 
-static int put(void *to, const void *data, size_t bytes)
+static int logger_header_put_bytes(void *to, const void *data, size_t bytes)
 {
     (void)to;
     return sink_write(data, bytes);
@@ -51,7 +51,7 @@ int header_write_from(const struct options *options, const struct header_source 
         .rows = source->rows,
         .check = &sink_check,
     };
-    int result = capture_header_write(&header, put, NULL);
+    int result = capture_header_write(&header, logger_header_put_bytes, NULL);
 
     if (result > 0) {
         printf("tracelogger: the system page can't be read: %s\n", strerror(errno));

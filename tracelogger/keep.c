@@ -16,10 +16,10 @@
 #define KEPT OBJECT_KEPT
 #define NEEDS "this program needs the abilities trace and memory"
 
-static int id = -1;
-static bool filled; /* the buffers were there */
+static int keep_shm_id = -1;
+static bool keep_is_filled; /* the buffers were there */
 
-static int trouble(void)
+static int keep_print_trouble(void)
 {
     if (errno == EACCES) {
         object_refused(KEPT);
@@ -29,17 +29,17 @@ static int trouble(void)
     return -1;
 }
 
-static int reuse(struct options *options)
+static int keep_reuse_buffers(struct options *options)
 {
     struct kymo_object_info info;
 
-    id = ObjectOpen(KEPT, KYMO_OBJECT_WRITE, 0);
-    if (id < 0 && errno == ENOENT) {
+    keep_shm_id = ObjectOpen(KEPT, KYMO_OBJECT_WRITE, 0);
+    if (keep_shm_id < 0 && errno == ENOENT) {
         printf("tracelogger: -R: there is no /" KEPT ": make one with -P\n");
         return -1;
     }
-    if (id < 0 || ObjectInfo(id, &info) < 0) {
-        return trouble();
+    if (keep_shm_id < 0 || ObjectInfo(keep_shm_id, &info) < 0) {
+        return keep_print_trouble();
     }
     options->kernel_buffers = (uint32_t)(info.size / TRACE_BUFFER_BYTES / kymo_cpus());
     if (options->kernel_buffers == 0) {
@@ -55,37 +55,37 @@ static int reuse(struct options *options)
 int keep_open(struct options *options)
 {
     if (options->reuse) {
-        return reuse(options);
+        return keep_reuse_buffers(options);
     }
     if (!options->keep) {
         return 0;
     }
     uint64_t buffers = (uint64_t)options->kernel_buffers * kymo_cpus();
 
-    id = object_make(KEPT, buffers * TRACE_BUFFER_BYTES, OBJECT_SHARED);
-    return id < 0 ? trouble() : 0;
+    keep_shm_id = object_make(KEPT, buffers * TRACE_BUFFER_BYTES, OBJECT_SHARED);
+    return keep_shm_id < 0 ? keep_print_trouble() : 0;
 }
 
 long keep_alloc(unsigned count, uint64_t *paddr)
 {
-    if (id < 0) {
+    if (keep_shm_id < 0) {
         return TraceEvent(_NTO_TRACE_ALLOCBUFFER, count, paddr);
     }
-    long result = TraceEvent(KYMO_TRACE_ALLOCOBJECT, count, paddr, id);
-    filled |= result == 0;
+    long result = TraceEvent(KYMO_TRACE_ALLOCOBJECT, count, paddr, keep_shm_id);
+    keep_is_filled |= result == 0;
     return result;
 }
 
 void keep_close(const struct options *options)
 {
-    if (id < 0) {
+    if (keep_shm_id < 0) {
         return;
     }
-    if (filled ? !options->keep : !options->reuse) {
+    if (keep_is_filled ? !options->keep : !options->reuse) {
         ObjectUnlink(KEPT);
     } else if (options->verbose) {
         printf("tracelogger: the kernel's buffers are kept in /" KEPT "\n");
     }
-    ObjectClose(id);
-    id = -1;
+    ObjectClose(keep_shm_id);
+    keep_shm_id = -1;
 }

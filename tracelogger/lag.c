@@ -58,7 +58,7 @@ static uint64_t each_cpu(char *text, size_t size)
     return sum;
 }
 
-static void tell(const struct capture *capture)
+static void lag_print(const struct capture *capture)
 {
     static char cpus[200];
     uint64_t needed = report_needed(capture);
@@ -87,7 +87,7 @@ uint64_t lag_tell(const struct capture *capture)
     if (now < at) {
         return (at - now) / second * NS_PER_S + (at - now) % second * NS_PER_S / second + 1;
     }
-    tell(capture);
+    lag_print(capture);
     lag.next = now + lag.pause * second;
     lag.pause = lag.pause < PAUSE_MOST ? 2 * lag.pause : PAUSE_MOST;
     return 0;

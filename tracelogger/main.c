@@ -27,20 +27,20 @@
 #include "tracelogger/session.h"
 #include "tracelogger/sink.h"
 
-static int trouble(const char *what)
+static int logger_print_trouble(const char *what)
 {
     printf("tracelogger: %s: %s\n", what, strerror(errno));
     return -1;
 }
 
 /* First of all: of two loggers, only one gets the name. */
-static int take_name(void)
+static int logger_take_name(void)
 {
     session.name = kymo_name_attach(TRACELOGGER_LOCK, KYMO_NAME_FLAGS);
     if (session.name) {
         session.coid = ConnectAttach(0, 0, session.name->chid, _NTO_SIDE_CHANNEL, 0);
         session.scoid = kymo_own_scoid(session.coid);
-        return session.coid < 0 ? trouble("no connection to its own channel") : 0;
+        return session.coid < 0 ? logger_print_trouble("no connection to its own channel") : 0;
     }
     if (errno == EEXIST) {
         owner_tell("`tracestop` ends it");
@@ -50,7 +50,7 @@ static int take_name(void)
         printf("tracelogger: start it with the abilities trace, interrupt and host\n");
         return -1;
     }
-    return trouble(TRACELOGGER_LOCK);
+    return logger_print_trouble(TRACELOGGER_LOCK);
 }
 
 /* Makes SIGINT and similar signals end the recording, not the process. Set up before anything that
@@ -62,7 +62,7 @@ static int take_signals(void)
 
     SIGEV_PULSE_INIT(&event, session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_SIGNAL, 0);
     return kymo_signal_pulse(1u << SIGHUP | 1u << SIGINT | 1u << SIGTERM, &event) < 0
-               ? trouble("signals can't be received")
+               ? logger_print_trouble("signals can't be received")
                : 0;
 }
 
@@ -71,7 +71,7 @@ static int take_signals(void)
  * are freed before the account is read: an application may have started again meanwhile, and its
  * events since then count as discarded.
  */
-static void finish(void)
+static void logger_finish_capture(void)
 {
     TraceEvent(_NTO_TRACE_FLUSHBUFFER); /* STOP has closed them: this finds nothing, or refuses */
     session.bad |= capture_rest(&session.capture) != 0;
@@ -93,7 +93,7 @@ static int open_all(bool waits)
     SIGEV_PULSE_INIT(&event, session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0);
     session.hook = InterruptAttachEvent((int)_NTO_HOOK_TRACE, &event, 0);
     if (session.hook < 0) {
-        return trouble("the synthetic interrupt _NTO_HOOK_TRACE can't be attached");
+        return logger_print_trouble("the synthetic interrupt _NTO_HOOK_TRACE can't be attached");
     }
     /* Checks whether it fits, before anything is created for it, and when the header's size is
      * known. */
@@ -110,12 +110,12 @@ static int open_all(bool waits)
     return control_start(session.coid, _NTO_TRACE_START);
 }
 
-static int run(void)
+static int logger_run_capture(void)
 {
     bool waits = sink_waits(session.options.file);
 
-    if (take_name() != 0 || (!waits && take_signals() != 0) || keep_open(&session.options) != 0 ||
-        capture_open(&session.capture, &session.options) != 0) {
+    if (logger_take_name() != 0 || (!waits && take_signals() != 0) ||
+        keep_open(&session.options) != 0 || capture_open(&session.capture, &session.options) != 0) {
         return 1;
     }
     if (open_all(waits) != 0) {
@@ -124,7 +124,7 @@ static int run(void)
         return 1;
     }
     session_loop();
-    finish();
+    logger_finish_capture();
     if (session.stopper) {
         MsgReply(session.stopper, session.bad, &session.summary, sizeof(session.summary));
     }
@@ -145,5 +145,6 @@ int main(int argc, char **argv)
     if (session.options.recover || session.options.discard) {
         return recover_work(&session.options);
     }
-    return session.options.save || session.options.remove ? object_work(&session.options) : run();
+    return session.options.save || session.options.remove ? object_work(&session.options)
+                                                          : logger_run_capture();
 }

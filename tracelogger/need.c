@@ -24,7 +24,7 @@ static struct {
 
 /* Events that found no buffer are assumed to take as many slots as those of the reporting
  * buffer. */
-static uint64_t slots_of(uint64_t events, const struct trace_slot *slots, uint32_t count)
+static uint64_t need_slots_of(uint64_t events, const struct trace_slot *slots, uint32_t count)
 {
     uint32_t there = 0;
 
@@ -61,14 +61,14 @@ void need_note(const struct kymo_trace_buffer *taken, const struct trace_slot *s
     }
     if (missed != 0) {
         cpus[cpu].missed += missed;
-        cpus[cpu].backlog += slots_of(missed, slots, taken->slots);
+        cpus[cpu].backlog += need_slots_of(missed, slots, taken->slots);
     }
     if (cpus[cpu].backlog > cpus[cpu].most) {
         cpus[cpu].most = cpus[cpu].backlog;
     }
 }
 
-static uint64_t backlog(void)
+static uint64_t need_count_backlog(void)
 {
     uint64_t all = 0;
 
@@ -80,7 +80,7 @@ static uint64_t backlog(void)
 
 bool need_is_open(void)
 {
-    return backlog() != 0;
+    return need_count_backlog() != 0;
 }
 
 void need_idle(uint64_t now)
@@ -92,7 +92,7 @@ void need_idle(uint64_t now)
 /* Reduces the backlog by what would have been written in idle time, once its speed is known. */
 static void carry_backlog(void)
 {
-    uint64_t slots, all = backlog();
+    uint64_t slots, all = need_count_backlog();
 
     if (all == 0 || logger.least == 0) {
         return;

@@ -13,7 +13,7 @@
 
 #define PIECE 4096
 
-static int trouble(const char *name, const char *what)
+static int logger_object_print_trouble(const char *name, const char *what)
 {
     if (errno == EACCES) {
         object_refused(object_name(name));
@@ -57,7 +57,7 @@ int object_make(const char *name, uint64_t size, unsigned mode)
     return id;
 }
 
-static int find(const char *name, struct kymo_object_info *info)
+static int logger_object_find(const char *name, struct kymo_object_info *info)
 {
     for (int i = 0; (i = ObjectInfo(KYMO_OBJECT_AT + i, info)) >= 0; i++) {
         if ((info->flags & KYMO_OBJECT_NAMED) && strcmp(info->name, name) == 0) {
@@ -73,7 +73,7 @@ void object_refused(const char *name)
     struct kymo_proc_info maker;
 
     printf("tracelogger: %s: Permission denied", name);
-    if (find(name, &info) != 0) {
+    if (logger_object_find(name, &info) != 0) {
         printf(": it was removed at this moment: try again\n");
         return;
     }
@@ -89,7 +89,7 @@ void object_refused(const char *name)
 }
 
 /* In pieces, so that a sink's messages may be bounded. */
-static int copy(const uint8_t *from, uint64_t size, const char *to)
+static int logger_object_copy_bytes(const uint8_t *from, uint64_t size, const char *to)
 {
     int result = 0;
 
@@ -106,25 +106,25 @@ static int copy(const uint8_t *from, uint64_t size, const char *to)
     return result != 0 || sink_close() != 0;
 }
 
-static int save(const struct options *options)
+static int logger_object_save(const struct options *options)
 {
     const char *name = options->save, *to = options->file;
     struct kymo_object_info info;
     int id = ObjectOpen(object_name(name), 0, 0);
 
     if (id < 0) {
-        return trouble(name, "");
+        return logger_object_print_trouble(name, "");
     }
     struct kymo_map map = {.phys = (uint64_t)id, .flags = KYMO_MAP_OBJECT | KYMO_PROT_READ};
     if (MemMap(&map) < 0 || ObjectInfo(id, &info) < 0) {
-        return trouble(name, ": the memory object is empty");
+        return logger_object_print_trouble(name, ": the memory object is empty");
     }
     if (options->size != 0 && options->size < info.size) {
         printf("tracelogger: -S %llu is too small for %s: give at least %llu\n",
                (unsigned long long)options->size, name, (unsigned long long)info.size);
         return 1;
     }
-    int status = copy((const uint8_t *)(uintptr_t)map.vaddr, info.size, to);
+    int status = logger_object_copy_bytes((const uint8_t *)(uintptr_t)map.vaddr, info.size, to);
     if (status == 0) {
         printf("tracelogger: %s: %llu bytes saved to %s\n", name, (unsigned long long)info.size,
                to);
@@ -134,10 +134,10 @@ static int save(const struct options *options)
 
 int object_work(const struct options *options)
 {
-    int status = options->save ? save(options) : 0;
+    int status = options->save ? logger_object_save(options) : 0;
 
     if (status == 0 && options->remove && ObjectUnlink(object_name(options->remove)) < 0) {
-        status = trouble(options->remove, "");
+        status = logger_object_print_trouble(options->remove, "");
     }
     return status;
 }

@@ -43,7 +43,7 @@ enum option_result option_remove(struct options *options, const char *text)
     return *text ? OPTION_TAKEN : OPTION_WRONG;
 }
 
-static int refuse(const char *why)
+static int option_memory_refuse_with(const char *why)
 {
     printf("tracelogger: %s\nTry: tracelogger --help\n", why);
     return -1;
@@ -56,7 +56,8 @@ int option_memory_agree(struct options *options)
 
     if (options->memory && file && strchr(file, ':') &&
         strncmp(file, OBJECT_PREFIX, strlen(OBJECT_PREFIX)) != 0) {
-        return refuse("-M and -f name two destinations of the capture: leave out one of them");
+        return option_memory_refuse_with(
+            "-M and -f name two destinations of the capture: leave out one of them");
     }
     if (options->memory) {
         snprintf(name, sizeof(name), "%s%s", OBJECT_PREFIX,
@@ -66,7 +67,8 @@ int option_memory_agree(struct options *options)
         options->file = DEFAULT_FILE;
     }
     if (strncmp(options->file, OBJECT_PREFIX, strlen(OBJECT_PREFIX)) == 0 && options->size == 0) {
-        return refuse("a capture in memory needs -S SIZE, the size of its memory object");
+        return option_memory_refuse_with(
+            "a capture in memory needs -S SIZE, the size of its memory object");
     }
     return 0;
 }

@@ -31,13 +31,13 @@ static enum option_result if_good(bool good)
     return good ? OPTION_TAKEN : OPTION_WRONG;
 }
 
-static enum option_result flag(bool *which)
+static enum option_result option_set_flag(bool *which)
 {
     *which = true;
     return OPTION_TAKEN;
 }
 
-static enum option_result refuse(const char *why)
+static enum option_result option_set_refuse_with(const char *why)
 {
     printf("tracelogger: %s\n", why);
     return OPTION_REFUSED;
@@ -58,7 +58,7 @@ enum option_result option_continuous(struct options *options, const char *text)
 {
     (void)text;
     options->buffers = 0;
-    return flag(&options->limited);
+    return option_set_flag(&options->limited);
 }
 
 enum option_result option_ring(struct options *options, const char *text)
@@ -82,7 +82,7 @@ enum option_result option_daemon(struct options *options, const char *text)
 enum option_result option_everything(struct options *options, const char *text)
 {
     (void)text;
-    return flag(&options->everything);
+    return option_set_flag(&options->everything);
 }
 
 enum option_result option_kernel_buffers(struct options *options, const char *text)
@@ -142,13 +142,13 @@ enum option_result option_without(struct options *options, const char *text)
 enum option_result option_wide(struct options *options, const char *text)
 {
     (void)text;
-    return flag(&options->wide);
+    return option_set_flag(&options->wide);
 }
 
 enum option_result option_probes(struct options *options, const char *text)
 {
     (void)text;
-    return flag(&options->probes);
+    return option_set_flag(&options->probes);
 }
 
 /* Checks KEY=VALUE: a key of letters, digits and _, a printable value; `key` is its length. */
@@ -175,21 +175,24 @@ enum option_result option_attribute(struct options *options, const char *text)
     size_t key;
 
     if (strstr(text, "::") || strstr(text, "TRACE_")) {
-        return refuse("-A: KEY=VALUE may not contain :: or TRACE_, which separate the attributes "
-                      "in the header");
+        return option_set_refuse_with(
+            "-A: KEY=VALUE may not contain :: or TRACE_, which separate the attributes "
+            "in the header");
     }
     if (!is_pair(text, &key)) {
         return OPTION_WRONG;
     }
     if (strchr(text + key + 1, '=')) {
-        return refuse("-A: KEY=VALUE may not contain a second =: use another character");
+        return option_set_refuse_with(
+            "-A: KEY=VALUE may not contain a second =: use another character");
     }
     if (header_has(text, key)) {
-        return refuse(
+        return option_set_refuse_with(
             "-A: the tracelogger writes an attribute of this name itself: use another key");
     }
     if (options->attribute_count == ATTRIBUTES_MOST) {
-        return refuse("-A: at most 16 attributes are possible: put several values into one");
+        return option_set_refuse_with(
+            "-A: at most 16 attributes are possible: put several values into one");
     }
     options->attributes[options->attribute_count++] = text;
     return OPTION_TAKEN;
@@ -209,8 +212,9 @@ enum option_result option_gate(struct options *options, const char *text)
 enum option_result option_file(struct options *options, const char *text)
 {
     if (strcmp(text, "-") == 0) {
-        return refuse("-f -: a target has no pipe on standard output: use -f link:NAME, and on the "
-                      "host `kymo capture -o -`, which writes to a pipe while the target records");
+        return option_set_refuse_with(
+            "-f -: a target has no pipe on standard output: use -f link:NAME, and on the "
+            "host `kymo capture -o -`, which writes to a pipe while the target records");
     }
     options->file = text;
     return if_good(*text != '\0');
@@ -219,19 +223,19 @@ enum option_result option_file(struct options *options, const char *text)
 enum option_result option_reclaim(struct options *options, const char *text)
 {
     (void)text;
-    return flag(&options->reclaim);
+    return option_set_flag(&options->reclaim);
 }
 
 enum option_result option_format(struct options *options, const char *text)
 {
     (void)text;
-    return flag(&options->format);
+    return option_set_flag(&options->format);
 }
 
 enum option_result option_force(struct options *options, const char *text)
 {
     (void)text;
-    return flag(&options->force);
+    return option_set_flag(&options->force);
 }
 
 enum option_result option_security(struct options *options, const char *text)
@@ -246,15 +250,16 @@ enum option_result option_address(struct options *options, const char *text)
 {
     (void)options;
     (void)text;
-    return refuse("-p: the kernel places its buffers, so that it can keep other programs out of "
-                  "them: leave out -p");
+    return option_set_refuse_with(
+        "-p: the kernel places its buffers, so that it can keep other programs out of "
+        "them: leave out -p");
 }
 
 enum option_result option_unknown(struct options *options, const char *text)
 {
     (void)options;
     (void)text;
-    return refuse("-u: its meaning in QNX 8.0 is not known: leave out -u");
+    return option_set_refuse_with("-u: its meaning in QNX 8.0 is not known: leave out -u");
 }
 
 enum option_result option_verbose(struct options *options, const char *text)
@@ -275,17 +280,17 @@ enum option_result option_retain(struct options *options, const char *text)
 {
     (void)text;
     options->mode = MODE_RING;
-    return flag(&options->retain);
+    return option_set_flag(&options->retain);
 }
 
 enum option_result option_recover(struct options *options, const char *text)
 {
     (void)text;
-    return flag(&options->recover);
+    return option_set_flag(&options->recover);
 }
 
 enum option_result option_discard(struct options *options, const char *text)
 {
     (void)text;
-    return flag(&options->discard);
+    return option_set_flag(&options->discard);
 }

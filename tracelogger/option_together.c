@@ -11,13 +11,13 @@
 
 #define DISK_PREFIX "block:"
 
-static int refuse(const char *why)
+static int option_together_refuse_with(const char *why)
 {
     printf("tracelogger: %s\nTry: tracelogger --help\n", why);
     return -1;
 }
 
-static bool begins(const char *text, const char *with)
+static bool option_together_begins_with(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -31,35 +31,41 @@ int option_together_agree(const struct options *options)
         options->retain || options->mode == MODE_RING || options->daemon || kept || options->gate;
 
     if (options->recover && options->discard) {
-        return refuse("--recover frees the retained memory when all is saved: leave out --discard");
+        return option_together_refuse_with(
+            "--recover frees the retained memory when all is saved: leave out --discard");
     }
     if (retained && object) {
-        return refuse(
+        return option_together_refuse_with(
             "--recover and --discard are for retained memory, --save and --remove for memory "
             "objects: give two commands");
     }
     if ((retained || object) && records) {
-        return refuse(
+        return option_together_refuse_with(
             "--recover, --discard, --save and --remove record nothing: give two commands, and "
             "-r, -d1, -x, -P, -R and --retain to the command that records");
     }
     if (options->idle_given && options->mode == MODE_RING) {
-        return refuse(
+        return option_together_refuse_with(
             "--idle has no effect on a ring, which is written only when it stops: leave out "
             "--idle or -r");
     }
     if (options->retain && kept) {
-        return refuse("--retain records in memory of its own: leave out -P and -R");
+        return option_together_refuse_with(
+            "--retain records in memory of its own: leave out -P and -R");
     }
-    if (kept && begins(options->file, OBJECT_PREFIX) &&
+    if (kept && option_together_begins_with(options->file, OBJECT_PREFIX) &&
         strcmp(object_name(options->file), OBJECT_KEPT) == 0) {
-        return refuse("/" OBJECT_KEPT " is where -P keeps the buffers: give -f another name");
+        return option_together_refuse_with("/" OBJECT_KEPT
+                                           " is where -P keeps the buffers: give -f another name");
     }
-    if ((options->format || options->reclaim) && !begins(options->file, DISK_PREFIX)) {
-        return refuse("--format and --reclaim need a disk: give -f block:NAME");
+    if ((options->format || options->reclaim) &&
+        !option_together_begins_with(options->file, DISK_PREFIX)) {
+        return option_together_refuse_with(
+            "--format and --reclaim need a disk: give -f block:NAME");
     }
     if (options->force && !options->format) {
-        return refuse("--force has an effect only with --format: leave out --force");
+        return option_together_refuse_with(
+            "--force has an effect only with --format: leave out --force");
     }
     return 0;
 }

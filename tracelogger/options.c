@@ -24,13 +24,13 @@ struct entry {
     const char *help;
 };
 
-static const struct entry entries[] = {
+static const struct entry logger_options_entry_table[] = {
 #define OPTION(letter, name, argument, takes, set, help) \
     {letter, name, argument, takes, option_##set, help},
 #include "tracelogger/options.def"
 #undef OPTION
 };
-#define ENTRIES (sizeof(entries) / sizeof(entries[0]))
+#define ENTRIES (sizeof(logger_options_entry_table) / sizeof(logger_options_entry_table[0]))
 
 struct words {
     char **argv;
@@ -62,11 +62,11 @@ static void help_entry(const struct entry *entry)
     }
 }
 
-static int help(void)
+static int logger_options_print_help(void)
 {
     printf("usage: tracelogger [OPTION...]\nRecords the kernel's events into a capture.\n");
     for (unsigned i = 0; i < ENTRIES; i++) {
-        help_entry(&entries[i]);
+        help_entry(&logger_options_entry_table[i]);
     }
     printf(
         "`tracestop` stops the recording. Exit status: 0 success, 1 failure or incomplete capture, "
@@ -114,16 +114,16 @@ static int wrong_value(const struct entry *entry)
 static const struct entry *by_letter(char letter)
 {
     for (unsigned i = 0; i < ENTRIES; i++) {
-        if (entries[i].letter == letter) {
-            return &entries[i];
+        if (logger_options_entry_table[i].letter == letter) {
+            return &logger_options_entry_table[i];
         }
     }
     return NULL;
 }
 
 /* `text`: the argument, if it is in the option's word. */
-static int take(struct words *words, const struct entry *entry, const char *text,
-                struct options *options)
+static int logger_options_take_entry(struct words *words, const struct entry *entry,
+                                     const char *text, struct options *options)
 {
     if (entry->argument && !text) {
         if (words->at + 1 >= words->count) {
@@ -135,7 +135,7 @@ static int take(struct words *words, const struct entry *entry, const char *text
     case OPTION_TAKEN:
         return 0;
     case OPTION_HELP:
-        return help();
+        return logger_options_print_help();
     case OPTION_REFUSED:
         return USAGE_ERROR;
     default:
@@ -144,7 +144,7 @@ static int take(struct words *words, const struct entry *entry, const char *text
 }
 
 /* Takes one word with options: --name, --name=argument, or letters. */
-static int take_word(struct words *words, struct options *options)
+static int logger_options_take_word(struct words *words, struct options *options)
 {
     const char *word = words->argv[words->at];
 
@@ -157,16 +157,20 @@ static int take_word(struct words *words, struct options *options)
         const char *text = name[length] ? name + length + 1 : NULL;
 
         for (unsigned i = 0; i < ENTRIES && length > 0; i++) {
-            if (strncmp(entries[i].name, name, length) == 0 && !entries[i].name[length]) {
-                return text && !entries[i].argument ? wrong_argument(&entries[i])
-                                                    : take(words, &entries[i], text, options);
+            if (strncmp(logger_options_entry_table[i].name, name, length) == 0 &&
+                !logger_options_entry_table[i].name[length]) {
+                return text && !logger_options_entry_table[i].argument
+                           ? wrong_argument(&logger_options_entry_table[i])
+                           : logger_options_take_entry(words, &logger_options_entry_table[i], text,
+                                                       options);
             }
         }
         return wrong_word(word);
     }
     for (const char *at = word + 1; *at; at++) {
         const struct entry *entry = by_letter(*at);
-        int result = entry ? take(words, entry, entry->argument && at[1] ? at + 1 : NULL, options)
+        int result = entry ? logger_options_take_entry(
+                                 words, entry, entry->argument && at[1] ? at + 1 : NULL, options)
                            : wrong_letter(*at, word);
 
         if (result != 0 || entry->argument) {
@@ -177,7 +181,7 @@ static int take_word(struct words *words, struct options *options)
 }
 
 /* Checks the options against each other. */
-static int agree(struct options *options)
+static int logger_options_check_together(struct options *options)
 {
     uint32_t cpus = kymo_cpus();
 
@@ -216,7 +220,7 @@ int options_parse(int argc, char **argv, struct options *options)
     struct words words = {argv, 1, argc};
     int result = 0;
     for (; words.at < argc && result == 0; words.at++) {
-        result = take_word(&words, options);
+        result = logger_options_take_word(&words, options);
     }
-    return result != 0 ? result : agree(options);
+    return result != 0 ? result : logger_options_check_together(options);
 }

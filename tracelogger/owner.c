@@ -8,7 +8,7 @@
 #include "abi/sys/trace.h"
 
 /* Returns false if there are no buffers. */
-static bool ask(struct kymo_trace_owner *owner)
+static bool logger_owner_ask_kernel(struct kymo_trace_owner *owner)
 {
     return TraceEvent(KYMO_TRACE_QUERYOWNER, owner) == 0;
 }
@@ -16,7 +16,7 @@ static bool ask(struct kymo_trace_owner *owner)
 bool owner_is_recording(bool *triggered)
 {
     struct kymo_trace_owner owner;
-    bool known = ask(&owner);
+    bool known = logger_owner_ask_kernel(&owner);
 
     *triggered = known && owner.triggered;
     return known && owner.running;
@@ -26,14 +26,14 @@ bool owner_is_gone(void)
 {
     struct kymo_trace_owner owner;
 
-    return ask(&owner) && owner.gone;
+    return logger_owner_ask_kernel(&owner) && owner.gone;
 }
 
 void owner_tell(const char *remedy)
 {
     struct kymo_trace_owner owner;
 
-    if (ask(&owner)) {
+    if (logger_owner_ask_kernel(&owner)) {
         printf("tracelogger: %s (process %d) is recording already: %s\n", owner.name,
                (int)owner.pid, remedy);
     } else {

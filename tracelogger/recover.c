@@ -24,11 +24,11 @@
 #include "lib/capture/protocol.h"
 #include "tracelogger/sink.h"
 
-static struct kymo_retained info;
-static struct retain *found; /* larger than a small heap: mapped */
-static struct retain_losses lost;
+static struct kymo_retained recover_retained_info;
+static struct retain *recover_retained; /* larger than a small heap: mapped */
+static struct retain_losses recover_retained_losses;
 
-static int trouble(const char *what)
+static int recover_print_trouble(const char *what)
 {
     printf("tracelogger: %s: %s\n", what, strerror(errno));
     return 1;
@@ -52,16 +52,17 @@ static int read_window(void *arg, uint32_t offset, void *to, uint32_t bytes)
 /* That boot's page, because another build's events may be unknown here. */
 static long read_page(uint32_t offset, void *to, uint32_t bytes)
 {
-    uint32_t size = found->header.page_bytes;
+    uint32_t size = recover_retained->header.page_bytes;
     uint32_t n = offset >= size ? 0 : size - offset < bytes ? size - offset : bytes;
 
-    return read_window(NULL, found->header.areas.page.at + offset, to, n) == 0 ? (long)n : -1;
+    return read_window(NULL, recover_retained->header.areas.page.at + offset, to, n) == 0 ? (long)n
+                                                                                          : -1;
 }
 
 /* Returns whether this boot's page is that boot's. A small window has only a checksum of it. */
 static bool same_page(void)
 {
-    const struct kymo_retain_header *header = &found->header;
+    const struct kymo_retain_header *header = &recover_retained->header;
     uint8_t piece[128];
     uint32_t crc = 0;
 
@@ -86,7 +87,7 @@ static uint32_t page_cpus(void)
 {
     struct kymo_syspage page = {0};
 
-    if (found->page_good) {
+    if (recover_retained->page_good) {
         read_page(0, &page, sizeof(page));
     } else {
         SyspageRead(0, &page, sizeof(page));
@@ -99,7 +100,7 @@ static unsigned taken_rows(void)
     char key[RETAIN_TAKEN_KEY], value[RETAIN_TAKEN_VALUE];
     unsigned n = 0;
 
-    while (retain_taken_text(found, n, key, value)) {
+    while (retain_taken_text(recover_retained, n, key, value)) {
         n++;
     }
     return n;
@@ -109,24 +110,25 @@ static void tell_taken(void)
 {
     char key[RETAIN_TAKEN_KEY], value[RETAIN_TAKEN_VALUE];
 
-    for (unsigned n = 0; retain_taken_text(found, n, key, value); n++) {
+    for (unsigned n = 0; retain_taken_text(recover_retained, n, key, value); n++) {
         printf("tracelogger: %s: the logger had taken them already\n", value);
     }
 }
 
 /* Attributes found only in a capture of an earlier boot; then why it ended. */
-static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
+static bool recover_put_rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
 {
     if (n == 0) {
         snprintf(key, PANIC_KEY, "RETAINED");
-        snprintf(value, PANIC_VALUE, "boot %u, saved by boot %u", (unsigned)info.found,
-                 (unsigned)info.boots);
+        snprintf(value, PANIC_VALUE, "boot %u, saved by boot %u",
+                 (unsigned)recover_retained_info.found, (unsigned)recover_retained_info.boots);
         return true;
     }
     if (n == 1) {
         snprintf(key, PANIC_KEY, "RETAINED_LOST");
         snprintf(value, PANIC_VALUE, "%u buffers, %u of them with unknown events",
-                 (unsigned)lost.buffers, (unsigned)lost.unknown);
+                 (unsigned)recover_retained_losses.buffers,
+                 (unsigned)recover_retained_losses.unknown);
         return true;
     }
     if (n == 2) {
@@ -136,31 +138,31 @@ static bool rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
     }
     n -= 3;
     if (n < taken_rows()) {
-        return retain_taken_text(found, n, key, value);
+        return retain_taken_text(recover_retained, n, key, value);
     }
     n -= taken_rows();
-    if (!found->panicked) {
+    if (!recover_retained->panicked) {
         snprintf(key, PANIC_KEY, "PANIC");
         snprintf(value, PANIC_VALUE, "none");
         return n == 0;
     }
-    return panic_text(&found->panic, n, key, value);
+    return panic_text(&recover_retained->panic, n, key, value);
 }
 
-static int put_slots(void *to, const void *slots, size_t bytes)
+static int recover_put_slots(void *to, const void *slots, size_t bytes)
 {
     (void)to;
     return sink_slots(slots, bytes / TRACE_SLOT_BYTES);
 }
 
-static int write_piece(const struct retain_piece *piece)
+static int recover_write_piece(const struct retain_piece *piece)
 {
     struct sink_buffer buffer = {.slots = piece->slots, .count = piece->count, .cpu = piece->cpu};
 
     if (TRACE_GET_EVENT(piece->slots[0].header) != TRACE_CONTROL_BUFFER) {
         capture_check_add(&sink_check, piece->slots, piece->count);
         return sink_slots(piece->slots, piece->count) == 0
-                   ? capture_losses_close(&sink_check, piece->cpu, put_slots, NULL)
+                   ? capture_losses_close(&sink_check, piece->cpu, recover_put_slots, NULL)
                    : -1;
     }
     sink_buffers(&buffer, 1);
@@ -171,14 +173,14 @@ static int write_pieces(uint64_t *slots)
 {
     struct retain_piece piece;
 
-    while (retain_next(found, &piece)) {
-        if (write_piece(&piece) != 0) {
+    while (retain_next(recover_retained, &piece)) {
+        if (recover_write_piece(&piece) != 0) {
             return -1;
         }
         *slots += piece.count;
     }
     for (uint32_t cpu = 0; cpu < page_cpus(); cpu++) {
-        if (capture_losses_end(&sink_check, cpu, NULL, put_slots, NULL) != 0) {
+        if (capture_losses_end(&sink_check, cpu, NULL, recover_put_slots, NULL) != 0) {
             return -1;
         }
     }
@@ -186,20 +188,20 @@ static int write_pieces(uint64_t *slots)
 }
 
 /* First pass, to count the losses; returns the number of slots. *groups: pieces of them. */
-static uint64_t count(uint64_t *groups)
+static uint64_t recover_count_slots(uint64_t *groups)
 {
     struct retain_piece piece;
     uint64_t slots = 0;
 
-    for (*groups = 0; retain_next(found, &piece); ++*groups) {
+    for (*groups = 0; retain_next(recover_retained, &piece); ++*groups) {
         slots += piece.count;
     }
-    lost = found->losses;
+    recover_retained_losses = recover_retained->losses;
     return slots;
 }
 
 /* -S, after the header: all or nothing, because unsaved data stays retained. */
-static int fits(const struct options *options, uint64_t slots, uint64_t groups)
+static int recover_check_room(const struct options *options, uint64_t slots, uint64_t groups)
 {
     uint64_t ends = groups * CAPTURE_TRAILER_SLOTS + page_cpus() * CAPTURE_END_SLOTS;
     uint64_t least = sink_bytes() + (slots + ends) * TRACE_SLOT_BYTES;
@@ -214,7 +216,7 @@ static int fits(const struct options *options, uint64_t slots, uint64_t groups)
 }
 
 /* Not saved: nothing is freed, so it can be saved again. */
-static int stays(const struct options *options, uint64_t slots, uint64_t all)
+static int recover_report_stays(const struct options *options, uint64_t slots, uint64_t all)
 {
     printf("tracelogger: %s is INCOMPLETE: %llu of %llu slots; all of it stays retained: "
            "repeat --recover with a destination that has room for it\n",
@@ -225,59 +227,64 @@ static int stays(const struct options *options, uint64_t slots, uint64_t all)
 /* Reports programs whose buffers are themselves retained. */
 static void tell_of_d(void)
 {
-    if (found->programs) {
+    if (recover_retained->programs) {
         printf("tracelogger: %u D programs had %u records and %u keys in their own buffers\n",
-               (unsigned)found->programs, (unsigned)found->records, (unsigned)found->keys);
+               (unsigned)recover_retained->programs, (unsigned)recover_retained->records,
+               (unsigned)recover_retained->keys);
     }
-    if (lost.programs) {
+    if (recover_retained_losses.programs) {
         printf(
             "tracelogger: the buffers of %u D programs can't be read: their directory is damaged\n",
-            (unsigned)lost.programs);
+            (unsigned)recover_retained_losses.programs);
     }
-    if (lost.records || lost.keys) {
+    if (recover_retained_losses.records || recover_retained_losses.keys) {
         printf("tracelogger: at least %u records and %u keys of D programs are damaged\n",
-               (unsigned)lost.records, (unsigned)lost.keys);
+               (unsigned)recover_retained_losses.records, (unsigned)recover_retained_losses.keys);
     }
-    if (lost.notes) {
-        printf("tracelogger: D programs whose description is missing: %u\n", (unsigned)lost.notes);
+    if (recover_retained_losses.notes) {
+        printf("tracelogger: D programs whose description is missing: %u\n",
+               (unsigned)recover_retained_losses.notes);
     }
 }
 
-static int save(const struct options *options)
+static int recover_save_retained(const struct options *options)
 {
-    const struct header_source source = {found->page_good ? read_page : NULL, rows};
-    uint64_t slots = 0, groups, all = count(&groups);
+    const struct header_source source = {recover_retained->page_good ? read_page : NULL,
+                                         recover_put_rows};
+    uint64_t slots = 0, groups, all = recover_count_slots(&groups);
 
-    retain_rewind(found);
-    if (!found->page_good && !same_page()) {
+    retain_rewind(recover_retained);
+    if (!recover_retained->page_good && !same_page()) {
         printf("tracelogger: the system page of that boot is %s: the capture has that of this "
                "boot\n",
-               found->header.areas.page.bytes ? "damaged" : "another one");
+               recover_retained->header.areas.page.bytes ? "damaged" : "another one");
     }
     if (sink_wait(options->file) != 0 || sink_open(options->file) != 0) {
-        return stays(options, slots, all);
+        return recover_report_stays(options, slots, all);
     }
-    if (header_write_from(options, &source) != 0 || fits(options, all, groups) != 0 ||
+    if (header_write_from(options, &source) != 0 || recover_check_room(options, all, groups) != 0 ||
         write_pieces(&slots) != 0) {
         sink_abandon(slots == 0);
-        return stays(options, slots, all);
+        return recover_report_stays(options, slots, all);
     }
     if (sink_close() != 0) {
-        return stays(options, slots, all);
+        return recover_report_stays(options, slots, all);
     }
     printf("tracelogger: boot %u ended with: %s; %u buffers with %llu slots in %s\n",
-           (unsigned)info.found, found->panicked ? found->panic.reason : "a reset without a panic",
-           (unsigned)found->buffers, (unsigned long long)slots, options->file);
+           (unsigned)recover_retained_info.found,
+           recover_retained->panicked ? recover_retained->panic.reason : "a reset without a panic",
+           (unsigned)recover_retained->buffers, (unsigned long long)slots, options->file);
     tell_taken();
-    if (lost.buffers) {
+    if (recover_retained_losses.buffers) {
         printf("tracelogger: %u buffers are damaged; the number of events lost in %u of them is "
                "unknown\n",
-               (unsigned)lost.buffers, (unsigned)lost.unknown);
+               (unsigned)recover_retained_losses.buffers,
+               (unsigned)recover_retained_losses.unknown);
     }
-    if (lost.names) {
+    if (recover_retained_losses.names) {
         printf("tracelogger: %u names of processes or threads are missing: damaged, or without "
                "room\n",
-               (unsigned)lost.names);
+               (unsigned)recover_retained_losses.names);
     }
     tell_of_d();
     return 0;
@@ -285,27 +292,28 @@ static int save(const struct options *options)
 
 static int map_and_save(const struct options *options)
 {
-    struct kymo_map map = {.len = sizeof(*found), .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    struct kymo_map map = {.len = sizeof(*recover_retained),
+                           .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
 
     if (MemMap(&map) < 0) {
-        return trouble("no memory for the retained recording");
+        return recover_print_trouble("no memory for the retained recording");
     }
-    found = (struct retain *)(uintptr_t)map.vaddr;
-    if (retain_open(found, read_window, NULL) != 0) {
+    recover_retained = (struct retain *)(uintptr_t)map.vaddr;
+    if (retain_open(recover_retained, read_window, NULL) != 0) {
         printf("tracelogger: the retained memory can't be read: --discard frees it\n");
         return 1;
     }
-    return save(options);
+    return recover_save_retained(options);
 }
 
 /* One at a time: data being saved must not be freed by another. The name ends with the process. */
-static int take_name(void)
+static int recover_take_name(void)
 {
     if (kymo_name_attach(RECOVER_LOCK, KYMO_NAME_FLAGS)) {
         return 0;
     }
     if (errno != EEXIST) {
-        return trouble(RECOVER_LOCK);
+        return recover_print_trouble(RECOVER_LOCK);
     }
     printf(
         "tracelogger: another process is saving or discarding the retained memory: wait for it\n");
@@ -314,19 +322,20 @@ static int take_name(void)
 
 int recover_work(const struct options *options)
 {
-    if (take_name() != 0) {
+    if (recover_take_name() != 0) {
         return 1;
     }
-    if (TraceEvent(KYMO_TRACE_QUERYRETAINED, &info) < 0) {
-        return trouble("the retained memory can't be read");
+    if (TraceEvent(KYMO_TRACE_QUERYRETAINED, &recover_retained_info) < 0) {
+        return recover_print_trouble("the retained memory can't be read");
     }
-    if (info.found == 0) {
+    if (recover_retained_info.found == 0) {
         printf("tracelogger: no earlier boot has left a recording\n");
         return 0;
     }
     if (options->recover && map_and_save(options) != 0) {
         return 1;
     }
-    return TraceEvent(KYMO_TRACE_DROPRETAINED) < 0 ? trouble("the retained memory can't be freed")
-                                                   : 0;
+    return TraceEvent(KYMO_TRACE_DROPRETAINED) < 0
+               ? recover_print_trouble("the retained memory can't be freed")
+               : 0;
 }

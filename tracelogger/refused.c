@@ -9,23 +9,25 @@
 #include "lib/include/kymo.h"
 
 typedef uint64_t counts[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES];
-static counts *totals; /* for later, of each CPU */
+static counts *refused_total_counts; /* for later, of each CPU */
 
 int refused_open(void)
 {
-    totals = calloc(kymo_cpus(), sizeof(*totals));
-    if (!totals) {
+    refused_total_counts = calloc(kymo_cpus(), sizeof(*refused_total_counts));
+    if (!refused_total_counts) {
         printf("tracelogger: not enough heap for the account of losses: start it with heap=%luk\n",
-               (unsigned long)(kymo_cpus() * sizeof(*totals) / 1024 + 16));
+               (unsigned long)(kymo_cpus() * sizeof(*refused_total_counts) / 1024 + 16));
         return -1;
     }
     return 0;
 }
 
-static int count(uint32_t cpu, uint32_t reason, uint32_t class, uint64_t events, bool later)
+static int refused_count_events(uint32_t cpu, uint32_t reason, uint32_t class, uint64_t events,
+                                bool later)
 {
     if (later) {
-        totals[cpu][reason % KYMO_TRACE_REASONS][class % KYMO_TRACE_CLASSES] += events;
+        refused_total_counts[cpu][reason % KYMO_TRACE_REASONS][class % KYMO_TRACE_CLASSES] +=
+            events;
         return 0;
     }
     return capture_dropped(cpu, reason << 8 | class, events);
@@ -50,19 +52,20 @@ int refused_account(struct capture *capture, uint32_t cpu, const struct trace_sl
         if (class != TRACE_CLASS_CONTROL) {
             events[class] += structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB;
         } else if (TRACE_GET_EVENT(header) == TRACE_CONTROL_DROPPED) {
-            result = count(cpu, slots[i].d1 >> 8, slots[i].d1 & 0xff, slots[i].d2, later);
+            result =
+                refused_count_events(cpu, slots[i].d1 >> 8, slots[i].d1 & 0xff, slots[i].d2, later);
         }
     }
     events[TRACE_CLASS_CONTROL] += empty;
     capture->refused_times += empty;
     for (uint32_t class = 0; class < TRACE_CLASS_MAX && result == 0; class ++) {
         capture->refused += events[class];
-        result = count(cpu, KYMO_DROP_UNWRITTEN, class, events[class], later);
+        result = refused_count_events(cpu, KYMO_DROP_UNWRITTEN, class, events[class], later);
     }
     return result;
 }
 
 uint64_t refused_later(uint32_t cpu, uint32_t reason, uint32_t class)
 {
-    return totals[cpu][reason][class];
+    return refused_total_counts[cpu][reason][class];
 }

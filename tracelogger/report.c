@@ -10,7 +10,7 @@
 #include "tracelogger/need.h"
 #include "tracelogger/sink.h"
 
-static const char *const class_names[KYMO_TRACE_CLASSES] = {
+static const char *const logger_report_class_names[KYMO_TRACE_CLASSES] = {
     [TRACE_CLASS_EMPTY] = "EMPTY",
     [TRACE_CLASS_CONTROL] = "CONTROL",
     [TRACE_CLASS_KER_CALL] = "KER_CALL",
@@ -31,7 +31,7 @@ static const char *const reason_names[KYMO_DROP_REASONS] = {
 
 const char *report_class_name(unsigned class)
 {
-    return class_names[class] ? class_names[class] : "?";
+    return logger_report_class_names[class] ? logger_report_class_names[class] : "?";
 }
 
 struct totals {

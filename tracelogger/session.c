@@ -18,7 +18,7 @@
 
 struct session session = {.lag_timer = -1, .after_timer = -1};
 
-static int trouble(const char *what)
+static int logger_session_print_trouble(const char *what)
 {
     printf("tracelogger: %s: %s\n", what, strerror(errno));
     return -1;
@@ -50,7 +50,9 @@ static int set_timer(int *timer, int code, uint64_t ns, uint64_t again)
     if (*timer < 0) {
         *timer = TimerCreate(CLOCK_MONOTONIC, &event);
     }
-    return *timer < 0 || TimerSettime(*timer, 0, &when, NULL) < 0 ? trouble("no timer") : 0;
+    return *timer < 0 || TimerSettime(*timer, 0, &when, NULL) < 0
+               ? logger_session_print_trouble("no timer")
+               : 0;
 }
 
 void session_running(void)
@@ -66,7 +68,7 @@ void session_running(void)
         session.bad = true;
     } else if (NameAttach(TRACELOGGER_NAME, session.name->chid) < 0) {
         session.bad = true;
-        trouble(TRACELOGGER_NAME);
+        logger_session_print_trouble(TRACELOGGER_NAME);
     } else if (session.options.verbose && !session.bad) {
         /* Not before START: what somebody does at the sight of it is to be in the capture. With
          * -d1 START is still the applications'. */
@@ -79,7 +81,7 @@ void session_running(void)
 }
 
 /* Called when a D clause has called logstop(). */
-static void trigger(void)
+static void logger_session_on_logstop(void)
 {
     uint64_t after = session.options.after_seconds * NS_PER_S;
 
@@ -95,7 +97,7 @@ static void trigger(void)
 
 /* Another process's STOP ends the session; with -d1 only one of several runs, for which an earlier
  * trigger counts. */
-static void notice(void)
+static void logger_session_check_stopped(void)
 {
     bool triggered;
 
@@ -107,7 +109,7 @@ static void notice(void)
         printf("tracelogger: stopped by another process\n");
         session.phase = DONE;
     } else if (triggered && !session.triggered) {
-        trigger();
+        logger_session_on_logstop();
     }
 }
 
@@ -127,7 +129,7 @@ static void control_done(int error)
     }
 }
 
-static void drain(void)
+static void logger_session_drain_buffers(void)
 {
     bool limited = session.phase != STOPPING;
 
@@ -149,11 +151,11 @@ static void drain(void)
     }
 }
 
-static void pulse(const struct _pulse *pulse)
+static void logger_session_take_pulse(const struct _pulse *pulse)
 {
     switch (pulse->code) {
     case PULSE_HOOK:
-        notice();
+        logger_session_check_stopped();
         break;
     case PULSE_FLUSH:
         TraceEvent(_NTO_TRACE_FLUSHBUFFER);
@@ -172,7 +174,7 @@ static void pulse(const struct _pulse *pulse)
         break;
     case PULSE_DONE:
         control_done(pulse->value.sival_int);
-        notice(); /* its pulse may have come before */
+        logger_session_check_stopped(); /* its pulse may have come before */
         break;
     case _PULSE_CODE_DISCONNECT:
         ConnectDetach(pulse->scoid);
@@ -180,7 +182,7 @@ static void pulse(const struct _pulse *pulse)
     default:
         return;
     }
-    drain();
+    logger_session_drain_buffers();
 }
 
 void session_loop(void)
@@ -196,7 +198,7 @@ void session_loop(void)
 
         if (rcvid == 0) {
             if (kymo_pulse_trusted(session.scoid, &in.pulse)) {
-                pulse(&in.pulse);
+                logger_session_take_pulse(&in.pulse);
             }
         } else if (rcvid < 0) {
             continue;
@@ -209,7 +211,7 @@ void session_loop(void)
         } else {
             session.stopper = rcvid; /* answered when the capture is complete */
             session_stop();
-            drain();
+            logger_session_drain_buffers();
         }
     }
 }

@@ -27,14 +27,15 @@ enum { LOOK_MS = 10, SAY_MS = 1000 };
 
 _Static_assert(SINK_TOGETHER <= BLOCKLOG_TOGETHER, "pieces of a record");
 
-static struct blocklog log;
-static int coid = -1;
+static struct blocklog sink_block_log_state;
+static int sink_block_coid = -1;
 /* Data outside buffers: the capture's header, DROPPED slots behind a buffer. */
 static _Alignas(8) uint8_t small[BLOCKLOG_DATA_BYTES];
 static uint32_t small_bytes;
-static bool full; /* from now on only small data is written: previous state */
+static bool sink_block_is_full; /* from now on only small data is written: previous state */
 
-static int request(uint16_t type, uint64_t sector, uint32_t sectors, const void *out, void *in)
+static int sink_block_request_sectors(uint16_t type, uint64_t sector, uint32_t sectors,
+                                      const void *out, void *in)
 {
     const struct diskmsg head = {type, 0, sectors, sector};
     size_t bytes = (size_t)sectors * DISKMSG_SECTOR;
@@ -43,30 +44,31 @@ static int request(uint16_t type, uint64_t sector, uint32_t sectors, const void 
     SETIOV(&parts[0], &head, sizeof(head));
     SETIOV(&parts[1], out, bytes);
     SETIOV(&room, in, bytes);
-    long result = MsgSendv(coid, parts, out ? 2 : 1, &room, in ? 1 : 0);
+    long result = MsgSendv(sink_block_coid, parts, out ? 2 : 1, &room, in ? 1 : 0);
     /* The driver has ended, or considers the disk gone. */
     return result >= 0 ? 0 : errno == EIO || errno == EROFS ? -errno : -ENODEV;
 }
 
-static int disk_read(void *context, uint64_t sector, void *data, uint32_t sectors)
+static int sink_block_disk_read(void *context, uint64_t sector, void *data, uint32_t sectors)
 {
     (void)context;
-    return request(DISKMSG_READ, sector, sectors, NULL, data);
+    return sink_block_request_sectors(DISKMSG_READ, sector, sectors, NULL, data);
 }
 
-static int disk_write(void *context, uint64_t sector, const void *data, uint32_t sectors)
+static int sink_block_disk_write(void *context, uint64_t sector, const void *data, uint32_t sectors)
 {
     (void)context;
-    return request(DISKMSG_WRITE, sector, sectors, data, NULL);
+    return sink_block_request_sectors(DISKMSG_WRITE, sector, sectors, data, NULL);
 }
 
-static int disk_flush(void *context)
+static int sink_block_disk_flush(void *context)
 {
     (void)context;
-    return request(DISKMSG_FLUSH, 0, 0, NULL, NULL);
+    return sink_block_request_sectors(DISKMSG_FLUSH, 0, 0, NULL, NULL);
 }
 
-static struct blocklog_disk disk = {.read = disk_read, .write = disk_write, .flush = disk_flush};
+static struct blocklog_disk sink_block_disk_calls = {
+    .read = sink_block_disk_read, .write = sink_block_disk_write, .flush = sink_block_disk_flush};
 
 /* A driver that looks for its disk yet has only its other name: the one that is waited for follows,
  * or it ends. Returns the connection, or -1: there is no driver. */
@@ -88,31 +90,31 @@ static int driver_open(void)
     }
 }
 
-static int disk_open(void)
+static int sink_block_open_disk(void)
 {
     const struct diskmsg head = {.type = DISKMSG_INFO};
     struct diskmsg_info info;
 
-    coid = driver_open();
-    if (coid < 0) {
+    sink_block_coid = driver_open();
+    if (sink_block_coid < 0) {
         printf("tracelogger: diskd is not running: start it first\n");
         errno = 0;
         return -1;
     }
-    if (MsgSend(coid, &head, sizeof(head), &info, sizeof(info)) < 0) {
+    if (MsgSend(sink_block_coid, &head, sizeof(head), &info, sizeof(info)) < 0) {
         return -1;
     }
     if (info.read_only) {
         errno = EROFS;
         return -1;
     }
-    disk.sectors = info.sectors;
-    disk.physical_bytes = info.physical_bytes;
+    sink_block_disk_calls.sectors = info.sectors;
+    sink_block_disk_calls.physical_bytes = info.physical_bytes;
     return 0;
 }
 
 /* Reports once that a search takes a while. */
-static void searching(void *said, uint64_t done, uint64_t sectors)
+static void sink_block_report_search(void *said, uint64_t done, uint64_t sectors)
 {
     if (done > 0 && !*(bool *)said) {
         *(bool *)said = true;
@@ -129,7 +131,7 @@ static void say_no_log(int result)
         printf(
             "tracelogger: the block log on the disk was made for a larger disk: kymo extract takes "
             "its captures off\n");
-    } else if (blocklog_holds_captures(&log, &disk, small) > 0) {
+    } else if (blocklog_holds_captures(&sink_block_log_state, &sink_block_disk_calls, small) > 0) {
         printf("tracelogger: the block log on the disk is damaged: kymo extract takes its captures "
                "off\n");
     } else {
@@ -139,15 +141,15 @@ static void say_no_log(int result)
     }
 }
 
-static int log_open(void)
+static int sink_block_open_log(void)
 {
     static bool said;
 
-    log.progress = searching;
-    log.progress_what = &said;
+    sink_block_log_state.progress = sink_block_report_search;
+    sink_block_log_state.progress_what = &said;
     /* A disk is formatted only if no capture is lost by it, or on request. */
     int result = sink_settings.format && !sink_settings.force
-                     ? blocklog_holds_captures(&log, &disk, small)
+                     ? blocklog_holds_captures(&sink_block_log_state, &sink_block_disk_calls, small)
                      : 0;
 
     if (result > 0) {
@@ -158,39 +160,39 @@ static int log_open(void)
     if (result != 0) {
         return result;
     }
-    result = sink_settings.format
-                 ? blocklog_format(&log, &disk, ClockCycles() ^ (uint64_t)time(NULL) << 32)
-                 : blocklog_open(&log, &disk);
+    result = sink_settings.format ? blocklog_format(&sink_block_log_state, &sink_block_disk_calls,
+                                                    ClockCycles() ^ (uint64_t)time(NULL) << 32)
+                                  : blocklog_open(&sink_block_log_state, &sink_block_disk_calls);
 
-    log.reclaims = sink_settings.reclaim;
+    sink_block_log_state.reclaims = sink_settings.reclaim;
     if (result == -EILSEQ || result == -EFBIG) {
         say_no_log(result);
     }
     return result;
 }
 
-static int block_open(const char *name)
+static int sink_block_open(const char *name)
 {
-    if (disk_open() != 0) {
+    if (sink_block_open_disk() != 0) {
         return -1;
     }
-    int result = log_open();
+    int result = sink_block_open_log();
 
     if (result == 0) {
         /* 0: the board has no real-time clock, and the time was not set. */
         time_t now = time(NULL);
         uint64_t known = now >= (time_t)BLOCKLOG_TIME_LEAST ? (uint64_t)now : 0;
 
-        result = blocklog_begin(&log, *name ? name : "trace.kev", known);
+        result = blocklog_begin(&sink_block_log_state, *name ? name : "trace.kev", known);
         if (result == -ENOSPC) {
             printf("tracelogger: the disk is full of captures: --reclaim deletes the oldest\n");
         }
     }
     if (result != 0) {
-        name_close(coid);
+        name_close(sink_block_coid);
         bool said = result == -EILSEQ || result == -EFBIG || result == -EEXIST;
 
-        errno = said ? 0 : -result; /* by log_open() */
+        errno = said ? 0 : -result; /* by sink_block_open_log() */
         return -1;
     }
     return 0;
@@ -198,11 +200,11 @@ static int block_open(const char *name)
 
 static int disk_is_full(void)
 {
-    if (!full) {
+    if (!sink_block_is_full) {
         printf("tracelogger: write: %s: the events from here on are only counted\n",
                strerror(ENOSPC));
     }
-    full = true;
+    sink_block_is_full = true;
     return SINK_FULL;
 }
 
@@ -214,18 +216,18 @@ static int append_small(void)
     int result = 0;
 
     small_bytes = 0;
-    if (bytes > 0 && !full) {
-        result = blocklog_append(&log, small, bytes, 0, 0);
+    if (bytes > 0 && !sink_block_is_full) {
+        result = blocklog_append(&sink_block_log_state, small, bytes, 0, 0);
     }
-    if (bytes > 0 && (full || result == -ENOSPC)) {
+    if (bytes > 0 && (sink_block_is_full || result == -ENOSPC)) {
         disk_is_full();
-        result = blocklog_append_last(&log, small, bytes);
+        result = blocklog_append_last(&sink_block_log_state, small, bytes);
     }
     errno = -result;
     return result == 0 ? 0 : -1;
 }
 
-static long block_write(const void *data, size_t bytes)
+static long sink_block_write(const void *data, size_t bytes)
 {
     for (size_t done = 0, part; done < bytes; done += part) {
         size_t room = sizeof(small) - small_bytes;
@@ -244,7 +246,7 @@ static void block_buffers(struct sink_buffer *buffers, unsigned count)
 {
     struct blocklog_buffer pieces[SINK_TOGETHER];
     /* On a full disk they wait for the end: few frames are left. */
-    bool bad = !full && append_small() != 0;
+    bool bad = !sink_block_is_full && append_small() != 0;
 
     for (unsigned i = 0; i < count; i++) {
         pieces[i] = (struct blocklog_buffer){buffers[i].slots,
@@ -254,11 +256,11 @@ static void block_buffers(struct sink_buffer *buffers, unsigned count)
                                              -ENOSPC,
                                              BLOCKLOG_CHECKED};
     }
-    for (unsigned i = 0; (bad || full) && i < count; i++) {
-        blocklog_lose(&log, pieces[i].slots);
+    for (unsigned i = 0; (bad || sink_block_is_full) && i < count; i++) {
+        blocklog_lose(&sink_block_log_state, pieces[i].slots);
     }
-    if (!bad && !full) {
-        blocklog_append_all(&log, pieces, count);
+    if (!bad && !sink_block_is_full) {
+        blocklog_append_all(&sink_block_log_state, pieces, count);
     }
     for (unsigned i = 0; i < count; i++) {
         int result = pieces[i].result;
@@ -277,13 +279,13 @@ static void block_buffers(struct sink_buffer *buffers, unsigned count)
 static int block_close(void)
 {
     int result = append_small() == 0 ? 0 : -errno;
-    int ended = blocklog_end(&log);
+    int ended = blocklog_end(&sink_block_log_state);
 
-    if (log.tries > 0) {
+    if (sink_block_log_state.tries > 0) {
         printf("tracelogger: the disk failed %u times; %u places of it were passed over\n",
-               (unsigned)log.tries, (unsigned)log.passed_over);
+               (unsigned)sink_block_log_state.tries, (unsigned)sink_block_log_state.passed_over);
     }
-    name_close(coid);
+    name_close(sink_block_coid);
     result = result == 0 ? ended : result;
     errno = -result;
     return result == 0 ? 0 : -1;
@@ -295,13 +297,13 @@ static void block_abandon(bool useless)
     if (!useless) {
         append_small();
     }
-    name_close(coid);
+    name_close(sink_block_coid);
 }
 
 const struct sink sink_block = {
     .prefix = "block:",
-    .open = block_open,
-    .write = block_write,
+    .open = sink_block_open,
+    .write = sink_block_write,
     .buffers = block_buffers,
     .adds_trailers = true,
     .close = block_close,

@@ -5,7 +5,7 @@
 
 #include "tracelogger/sink.h"
 
-static int block_open(const char *name)
+static int sink_block_none_open(const char *name)
 {
     (void)name;
     printf("tracelogger: this board has no disk\n");
@@ -15,5 +15,5 @@ static int block_open(const char *name)
 
 const struct sink sink_block = {
     .prefix = "block:",
-    .open = block_open,
+    .open = sink_block_none_open,
 };

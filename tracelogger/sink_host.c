@@ -12,17 +12,17 @@
 
 #define CREATE 1
 
-static long handle = -1;
-static const char *file;
+static long sink_host_handle = -1;
+static const char *sink_host_file_name;
 
-static int host_open(const char *name)
+static int sink_host_open(const char *name)
 {
-    file = name;
-    handle = HostCall(KYMO_HOST_OPEN, name, strlen(name), CREATE);
-    return handle < 0 ? -1 : 0;
+    sink_host_file_name = name;
+    sink_host_handle = HostCall(KYMO_HOST_OPEN, name, strlen(name), CREATE);
+    return sink_host_handle < 0 ? -1 : 0;
 }
 
-static uint64_t host_time(void)
+static uint64_t sink_host_set_time(void)
 {
     long seconds = HostCall(KYMO_HOST_TIME, NULL, 0, 0);
 
@@ -31,14 +31,14 @@ static uint64_t host_time(void)
 
 static long host_write(const void *data, size_t bytes)
 {
-    return HostCall(KYMO_HOST_WRITE, data, bytes, (int)handle);
+    return HostCall(KYMO_HOST_WRITE, data, bytes, (int)sink_host_handle);
 }
 
 static int host_close(void)
 {
-    long result = HostCall(KYMO_HOST_CLOSE, NULL, 0, (int)handle);
+    long result = HostCall(KYMO_HOST_CLOSE, NULL, 0, (int)sink_host_handle);
 
-    handle = -1;
+    sink_host_handle = -1;
     return result < 0 ? -1 : 0;
 }
 
@@ -46,15 +46,15 @@ static int host_close(void)
 static void host_abandon(bool useless)
 {
     host_close();
-    if (useless && host_open(file) == 0) {
+    if (useless && sink_host_open(sink_host_file_name) == 0) {
         host_close();
     }
 }
 
 const struct sink sink_host = {
     .prefix = "",
-    .open = host_open,
-    .time = host_time,
+    .open = sink_host_open,
+    .time = sink_host_set_time,
     .write = host_write,
     .close = host_close,
     .abandon = host_abandon,

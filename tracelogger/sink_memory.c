@@ -14,78 +14,78 @@
 #include "tracelogger/object.h"
 #include "tracelogger/sink.h"
 
-static int id = -1;
-static const char *object;
-static uint8_t *memory;
-static size_t used, room;
+static int sink_memory_shm_id = -1;
+static const char *sink_memory_object_name;
+static uint8_t *sink_memory_base;
+static size_t sink_memory_used, sink_memory_room;
 
 static int memory_give_up(void)
 {
     int error = errno;
 
-    ObjectClose(id);
+    ObjectClose(sink_memory_shm_id);
     errno = error;
     return -1;
 }
 
 /* An existing object of this name is replaced, as a file would be. */
-static int memory_open(const char *name)
+static int sink_memory_open(const char *name)
 {
-    name = object = object_name(*name ? name : OBJECT_DEFAULT);
-    id = object_make(name, sink_settings.size, OBJECT_READ);
-    if (id < 0) {
+    name = sink_memory_object_name = object_name(*name ? name : OBJECT_DEFAULT);
+    sink_memory_shm_id = object_make(name, sink_settings.size, OBJECT_READ);
+    if (sink_memory_shm_id < 0) {
         if (errno == EPERM) {
             printf("tracelogger: this program needs the ability memory\n");
         }
         return -1;
     }
-    struct kymo_map map = {.phys = (uint64_t)id,
+    struct kymo_map map = {.phys = (uint64_t)sink_memory_shm_id,
                            .flags = KYMO_MAP_OBJECT | KYMO_PROT_READ | KYMO_PROT_WRITE};
     if (MemMap(&map) < 0) {
         ObjectUnlink(name);
         return memory_give_up();
     }
-    memory = (uint8_t *)(uintptr_t)map.vaddr;
-    room = (size_t)sink_settings.size;
-    used = 0;
+    sink_memory_base = (uint8_t *)(uintptr_t)map.vaddr;
+    sink_memory_room = (size_t)sink_settings.size;
+    sink_memory_used = 0;
     return 0;
 }
 
-static long memory_write(const void *data, size_t bytes)
+static long sink_memory_write(const void *data, size_t bytes)
 {
-    if (bytes > room - used) {
+    if (bytes > sink_memory_room - sink_memory_used) {
         /* Behind the header -S has prevented that. */
         printf("tracelogger: -S %llu is too small for the capture's header: try -S 100k\n",
-               (unsigned long long)room);
+               (unsigned long long)sink_memory_room);
         errno = ENOSPC;
         return -1;
     }
-    memcpy(memory + used, data, bytes);
-    if (bytes > 0 && ObjectSize(id, used + bytes) < 0) {
+    memcpy(sink_memory_base + sink_memory_used, data, bytes);
+    if (bytes > 0 && ObjectSize(sink_memory_shm_id, sink_memory_used + bytes) < 0) {
         return -1;
     }
-    used += bytes;
+    sink_memory_used += bytes;
     return (long)bytes;
 }
 
-static int memory_close(void)
+static int sink_memory_close(void)
 {
-    MemUnmap(memory, 0);
-    return ObjectClose(id);
+    MemUnmap(sink_memory_base, 0);
+    return ObjectClose(sink_memory_shm_id);
 }
 
 static void memory_abandon(bool useless)
 {
-    memory_close();
+    sink_memory_close();
     if (useless) {
-        ObjectUnlink(object);
+        ObjectUnlink(sink_memory_object_name);
     }
 }
 
 const struct sink sink_memory = {
     .prefix = "memory:",
-    .open = memory_open,
-    .write = memory_write,
-    .close = memory_close,
+    .open = sink_memory_open,
+    .write = sink_memory_write,
+    .close = sink_memory_close,
     .abandon = memory_abandon,
 };
