@@ -26,31 +26,32 @@ struct engine {
     bool has_checked, ended;
 };
 
-static void note(struct engine *e, const struct note *n)
+static void assert_engine_add_note(struct engine *e, const struct note *n)
 {
     fwrite(n, sizeof(*n), 1, e->notes);
 }
 
-static void reason(struct engine *e, const char *text)
+static void assert_engine_set_reason(struct engine *e, const char *text)
 {
     struct note n = {.kind = NOTE_REASON};
 
     snprintf(n.text, sizeof(n.text), "%s", text);
-    note(e, &n);
+    assert_engine_add_note(e, &n);
 }
 
-static void breach(struct engine *e, const struct breach *b)
+static void assert_engine_add_breach(struct engine *e, const struct breach *b)
 {
     e->breaches++;
-    note(e, &(struct note){.kind = NOTE_BREACH});
+    assert_engine_add_note(e, &(struct note){.kind = NOTE_BREACH});
     fwrite(b, sizeof(*b), 1, e->notes);
 }
 
 /* ---- records ----------------------------------------------------------------------- */
 
 /* Runs `print` on a stream of memory, whose bytes but NUL are copied to `to`. */
-static char *text_of(struct consumer *c, void (*print)(struct consumer *, const void *),
-                     const void *arg)
+static char *assert_engine_print_to_text(struct consumer *c,
+                                         void (*print)(struct consumer *, const void *),
+                                         const void *arg)
 {
     FILE *out = c->printer.out;
     char *text = NULL;
@@ -79,7 +80,7 @@ struct one_record {
     const struct epid_info *info;
 };
 
-static void print_text(struct consumer *c, const void *arg)
+static void assert_engine_print_text(struct consumer *c, const void *arg)
 {
     const struct one_record *r = arg;
     const struct dt_probe_info *probe = &r->info->probe;
@@ -129,7 +130,7 @@ static void engine_record(void *arg, struct consumer *c, unsigned cpu, const uin
     struct dtrace_record head;
     static struct breach b;
     char *rest = NULL, *values = NULL;
-    char *text = text_of(c, print_text, &record);
+    char *text = assert_engine_print_to_text(c, assert_engine_print_text, &record);
 
     memcpy(&head, data, sizeof(head));
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -142,7 +143,7 @@ static void engine_record(void *arg, struct consumer *c, unsigned cpu, const uin
             continue;
         }
         if (!values) {
-            values = text_of(c, print_values, &record);
+            values = assert_engine_print_to_text(c, print_values, &record);
             b = (struct breach){.ns = (uint64_t)head.time_high << 32 | head.time_low,
                                 .cpu = (int32_t)cpu};
             find_thread(e, &b, &info->probe);
@@ -150,7 +151,7 @@ static void engine_record(void *arg, struct consumer *c, unsigned cpu, const uin
             snprintf(b.values, sizeof(b.values), "%s", fits ? values : "");
         }
         snprintf(b.text, sizeof(b.text), "%s", line);
-        breach(e, &b);
+        assert_engine_add_breach(e, &b);
     }
     free(values);
     free(text);
@@ -193,14 +194,14 @@ static void due_row(struct engine *e, struct consumer *c, const struct aggregati
         const struct dtrace_recdesc *r = &a->recs[due.first];
         who[due.first] = (int32_t)datum_signed(row->data + r->offset, r->size);
     }
-    char *keys = text_of(c, print_keys, &due);
+    char *keys = assert_engine_print_to_text(c, print_keys, &due);
     b = (struct breach){.ns = at, .cpu = -1, .pid = who[0], .tid = who[1]};
     snprintf(b.name, sizeof(b.name), "%s", b.pid ? c->target->ops->name(c->target, b.pid) : "");
     snprintf(b.values, sizeof(b.values), "%s", strlen(keys) < sizeof(b.values) ? keys : "");
     snprintf(b.text, sizeof(b.text),
              "due now, and not done %" PRIu64 ".%06" PRIu64 " ms later, at the end%s%.*s",
              (now - at) / 1000000, (now - at) % 1000000, *keys ? ": " : "", 512, keys);
-    breach(e, &b);
+    assert_engine_add_breach(e, &b);
     free(keys);
 }
 
@@ -225,7 +226,7 @@ static void engine_aggregation(void *arg, struct consumer *c, struct aggregation
     }
     rows = agg_join(one, 1, &c->printer.style, &n);
     if (!rows) {
-        reason(e, "out of memory");
+        assert_engine_set_reason(e, "out of memory");
         return;
     }
     if (due) {
@@ -253,19 +254,19 @@ static void engine_end(void *arg, struct consumer *c, bool missing)
         static struct breach b;
         b = (struct breach){.ns = c->target->ops->now(c->target), .cpu = -1};
         snprintf(b.text, sizeof(b.text), "exit(%d)", c->status);
-        breach(e, &b);
+        assert_engine_add_breach(e, &b);
     }
     if (missing) {
-        reason(e, "events that the rule needs are missing");
+        assert_engine_set_reason(e, "events that the rule needs are missing");
     }
     if (c->drops || c->faults) {
         snprintf(text, sizeof(text),
                  "the rule's program had %" PRIu64 " drops and %" PRIu64 " faults", c->drops,
                  c->faults);
-        reason(e, text);
+        assert_engine_set_reason(e, text);
     }
     if (c->failed || c->write_error) {
-        reason(e, "an action of the rule failed");
+        assert_engine_set_reason(e, "an action of the rule failed");
     }
     e->ended = true;
 }
@@ -310,19 +311,20 @@ void engine_run(const struct assertion *assertion, const struct rule *rule, FILE
         command_run(c);
     }
     if (*command_interrupted()) {
-        reason(&e, "interrupted");
+        assert_engine_set_reason(&e, "interrupted");
     } else if (!e.ended) {
-        reason(&e, "the rule could not run on this capture");
+        assert_engine_set_reason(&e, "the rule could not run on this capture");
     } else if (!can_breach(&e)) {
-        reason(&e, "the rule prints nothing, so it has no breach: printf() what breaks it");
+        assert_engine_set_reason(
+            &e, "the rule prints nothing, so it has no breach: printf() what breaks it");
     }
     if (c->left_out) {
-        reason(&e, "probes that the rule names are in no event of this capture");
+        assert_engine_set_reason(&e, "probes that the rule names are in no event of this capture");
     }
     if (e.has_checked) {
-        note(&e, &(struct note){.kind = NOTE_CHECKED, .number = e.checked});
+        assert_engine_add_note(&e, &(struct note){.kind = NOTE_CHECKED, .number = e.checked});
     }
-    note(&e, &(struct note){.kind = NOTE_DONE});
+    assert_engine_add_note(&e, &(struct note){.kind = NOTE_DONE});
     fflush(notes);
     fflush(stderr);
     _exit(KYMO_OK);

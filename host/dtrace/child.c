@@ -61,7 +61,7 @@ static uint64_t load_bias(pid_t pid, const char *link, const char *path)
 
 /* In the child: waits for the gate to open, then executes the command; an errno goes to
  * `report`. */
-static void become(int gate, int report, char **words)
+static void dtrace_child_exec_after_gate(int gate, int report, char **words)
 {
     char go;
 
@@ -104,7 +104,7 @@ static void failed_to_start(const char *name, int error)
 }
 
 /* text: split in place. */
-static bool start(struct command *c, char *text)
+static bool dtrace_child_start_command(struct command *c, char *text)
 {
     static const char blanks[] = " \f\n\r\t\v";
     char **words = calloc(strlen(text) / 2 + 2, sizeof(*words));
@@ -127,7 +127,7 @@ static bool start(struct command *c, char *text)
     c->pid = fork();
     if (c->pid == 0) {
         close(gate[1]);
-        become(gate[0], report[1], words);
+        dtrace_child_exec_after_gate(gate[0], report[1], words);
     }
     close(gate[0]);
     close(report[1]);
@@ -148,7 +148,7 @@ bool command_start_child(struct command *c)
 
     if (c->target->ops->is_here) {
         char *text = strdup(c->run);
-        bool ok = text && start(c, text);
+        bool ok = text && dtrace_child_start_command(c, text);
         free(text);
         return ok;
     }

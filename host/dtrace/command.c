@@ -56,7 +56,7 @@ void command_usage(FILE *out)
     fputs(command_help, out);
 }
 
-static void *grow(void *array, unsigned n, size_t size)
+static void *dtrace_command_grow_array(void *array, unsigned n, size_t size)
 {
     void *bigger = realloc(array, (n + 1) * size);
 
@@ -69,7 +69,7 @@ static void *grow(void *array, unsigned n, size_t size)
 
 void command_set(struct command *c, const char *name, const char *value, const char *shown)
 {
-    c->settings = grow(c->settings, c->nsettings, sizeof(*c->settings));
+    c->settings = dtrace_command_grow_array(c->settings, c->nsettings, sizeof(*c->settings));
     c->settings[c->nsettings++] = (struct setting){name, value, shown, DT_FROM_COMMAND};
 }
 
@@ -81,7 +81,7 @@ struct program_source *command_source(struct command *c, bool is_script, enum dt
     if (!is_script && name) {
         name[strcspn(name, "{/;")] = '\0';
     }
-    c->sources = grow(c->sources, c->nsources, sizeof(*c->sources));
+    c->sources = dtrace_command_grow_array(c->sources, c->nsources, sizeof(*c->sources));
     c->sources[c->nsources++] =
         (struct program_source){.is_script = is_script, .spec = spec, .text = text, .name = name};
     return &c->sources[c->nsources - 1];
@@ -89,13 +89,13 @@ struct program_source *command_source(struct command *c, bool is_script, enum dt
 
 void command_add_elf(struct command *c, const char *path)
 {
-    c->elf_files = grow(c->elf_files, c->nelf_files, sizeof(*c->elf_files));
+    c->elf_files = dtrace_command_grow_array(c->elf_files, c->nelf_files, sizeof(*c->elf_files));
     c->elf_files[c->nelf_files++] = path;
 }
 
 void command_argument(struct command *c, const char *text)
 {
-    c->args = grow(c->args, (unsigned)c->nargs, sizeof(*c->args));
+    c->args = dtrace_command_grow_array(c->args, (unsigned)c->nargs, sizeof(*c->args));
     c->args[c->nargs++] = text;
 }
 

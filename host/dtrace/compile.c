@@ -71,7 +71,7 @@ int command_compile(struct command *c)
 }
 
 /* Returns the function if it acts on this machine's files or programs, else NULL. */
-static const char *acting(const struct dtrace_image_action *a)
+static const char *dtrace_compile_acting_function(const struct dtrace_image_action *a)
 {
     switch (a->kind) {
     case DTRACE_ACT_SYSTEM:
@@ -95,10 +95,10 @@ bool command_allows(const struct command *c, const void *bytes)
     const struct dtrace_image_action *a =
         DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action);
     for (uint32_t i = 0; i < image->actions.count; i++) {
-        if (acting(&a[i])) {
+        if (dtrace_compile_acting_function(&a[i])) {
             fprintf(stderr,
                     "dtrace: this program has %s, which may act on this machine: -w allows it\n",
-                    acting(&a[i]));
+                    dtrace_compile_acting_function(&a[i]));
             return false;
         }
     }

@@ -47,7 +47,7 @@ static void say_size(const char *before, const char *name, uint64_t size)
 
 /* Reports why the target refused the program; for want of memory also the sizes that did not
  * fit. */
-static int refused(const struct command *c, const struct dtrace_refusal *why)
+static int enable_report_refusal(const struct command *c, const struct dtrace_refusal *why)
 {
     static const char *const names[] = {"bufsize", "aggsize", "specsize", "dynvarsize"};
     uint64_t memory = c->target->ops->memory ? c->target->ops->memory(c->target) : 0;
@@ -111,7 +111,7 @@ int command_enable(struct command *c, struct consumer *consumer, const void *ima
                             "No anonymous tracing state (-a claims one)");
     }
     if (!c->claim && c->target->ops->create(c->target, image, size, flags, &refusal) != 0) {
-        return refused(c, &refusal);
+        return enable_report_refusal(c, &refusal);
     }
     c->target->ops->sizes(c->target, sizes, &matched);
     consumer->target = c->target;

@@ -15,12 +15,12 @@
 
 enum { NAP_MS = 50, LISTED_MOST = 40 };
 
-static const char unable[] = "the target can't say what runs";
+static const char grab_unable_text[] = "the target can't say what runs";
 
-static int find(struct command *c, int32_t from, const char *wanted, char name[KYMO_NAME_MAX],
-                char *why, size_t room)
+static int grab_find_process(struct command *c, int32_t from, const char *wanted,
+                             char name[KYMO_NAME_MAX], char *why, size_t room)
 {
-    snprintf(why, room, "%s", unable);
+    snprintf(why, room, "%s", grab_unable_text);
     return c->target->ops->process_find
                ? c->target->ops->process_find(c->target, from, wanted, name, why, room)
                : -ENOSYS;
@@ -30,7 +30,7 @@ static int find(struct command *c, int32_t from, const char *wanted, char name[K
 
 /* Returns the pids of that name, or with wanted "" the names of all, each once; freed by the
  * caller. */
-static char *list(struct command *c, const char *wanted, unsigned *count)
+static char *grab_list_pids(struct command *c, const char *wanted, unsigned *count)
 {
     char name[KYMO_NAME_MAX], why[200], seen[LISTED_MOST][KYMO_NAME_MAX];
     char *text = NULL;
@@ -40,8 +40,8 @@ static char *list(struct command *c, const char *wanted, unsigned *count)
     int pid;
 
     *count = 0;
-    for (int from = 1;
-         out && n < LISTED_MOST && (pid = find(c, from, wanted, name, why, sizeof(why))) > 0;
+    for (int from = 1; out && n < LISTED_MOST &&
+                       (pid = grab_find_process(c, from, wanted, name, why, sizeof(why))) > 0;
          from = pid + 1) {
         for (i = 0; !*wanted && i < n && strcmp(seen[i], name) != 0; i++) {
         }
@@ -68,7 +68,7 @@ static char *list(struct command *c, const char *wanted, unsigned *count)
 static const char *none_of(struct command *c, const char *name)
 {
     unsigned n;
-    char *text = list(c, "", &n);
+    char *text = grab_list_pids(c, "", &n);
 
     snprintf(c->why, sizeof(c->why), "no process is called %s; there are: %s", name,
              text ? text : "");
@@ -80,7 +80,7 @@ static const char *none_of(struct command *c, const char *name)
 static const char *too_many_of(struct command *c, const char *name)
 {
     unsigned n;
-    char *text = list(c, name, &n);
+    char *text = grab_list_pids(c, name, &n);
 
     snprintf(c->why, sizeof(c->why), "%u processes are called %s: give the number: %s", n, name,
              text ? text : "");
@@ -90,8 +90,8 @@ static const char *too_many_of(struct command *c, const char *name)
 
 /* ---- one of that name -------------------------------------------------------------- */
 
-/* Waits for a process of the name. Returns its pid, or what find() said last. */
-static int wait_for(struct command *c, const char *name, char *why, size_t room)
+/* Waits for a process of the name. Returns its pid, or what grab_find_process() said last. */
+static int grab_wait_process(struct command *c, const char *name, char *why, size_t room)
 {
     char found[KYMO_NAME_MAX];
     int pid;
@@ -100,7 +100,8 @@ static int wait_for(struct command *c, const char *name, char *why, size_t room)
     if (!dt_option_on(c->session, "quiet") && !c->json) {
         fprintf(stderr, "dtrace: waiting for %s\n", name);
     }
-    while ((pid = find(c, 1, name, found, why, room)) == -ESRCH && !*command_interrupted()) {
+    while ((pid = grab_find_process(c, 1, name, found, why, room)) == -ESRCH &&
+           !*command_interrupted()) {
         nanosleep(&(struct timespec){0, NAP_MS * 1000000}, NULL);
     }
     if (pid < 0 && *command_interrupted()) {
@@ -110,7 +111,7 @@ static int wait_for(struct command *c, const char *name, char *why, size_t room)
     return pid;
 }
 
-static void remember(struct command *c, const char *name, int32_t pid)
+static void grab_remember_pid(struct command *c, const char *name, int32_t pid)
 {
     struct command_process *bigger =
         realloc(c->processes, (c->nprocesses + 1) * sizeof(*c->processes));
@@ -124,10 +125,10 @@ static void remember(struct command *c, const char *name, int32_t pid)
 
 void command_knows_process(struct command *c, const char *name, int32_t pid)
 {
-    remember(c, name, pid);
+    grab_remember_pid(c, name, pid);
 }
 
-static int32_t process_of(struct command *c, const char *name, const char **why)
+static int32_t grab_process_of(struct command *c, const char *name, const char **why)
 {
     const bool waits = dt_option_on(c->session, "zdefs") && !c->list && !c->compile_only;
     char found[KYMO_NAME_MAX];
@@ -142,22 +143,22 @@ static int32_t process_of(struct command *c, const char *name, const char **why)
         snprintf(c->why, sizeof(c->why), "no process has so long a name");
         return 0;
     }
-    int pid = find(c, 1, name, found, c->why, sizeof(c->why));
+    int pid = grab_find_process(c, 1, name, found, c->why, sizeof(c->why));
     if (pid == -ESRCH && waits) {
-        pid = wait_for(c, name, c->why, sizeof(c->why));
+        pid = grab_wait_process(c, name, c->why, sizeof(c->why));
     } else if (pid == -ESRCH) {
         *why = none_of(c, name);
     }
     if (pid <= 0 || too_many_of(c, name)) {
         return 0;
     }
-    remember(c, name, pid);
+    grab_remember_pid(c, name, pid);
     return pid;
 }
 
-static int32_t name_process(void *arg, const char *name, const char **why)
+static int32_t grab_name_process(void *arg, const char *name, const char **why)
 {
-    return process_of(arg, name, why);
+    return grab_process_of(arg, name, why);
 }
 
 /* ---- -p ---------------------------------------------------------------------------- */
@@ -170,7 +171,7 @@ static bool grab_number(struct command *c)
     if (c->target->ops->is_here) {
         return command_grab(c);
     }
-    const int pid = find(c, c->pid, "", name, why, sizeof(why));
+    const int pid = grab_find_process(c, c->pid, "", name, why, sizeof(why));
     c->watches = pid == c->pid;
     if (pid == -ESRCH || (pid > 0 && pid != c->pid)) {
         fprintf(stderr, "dtrace: failed to grab pid %d: no such process\n", (int)c->pid);
@@ -195,7 +196,7 @@ bool command_grab_process(struct command *c)
         c->pid = (pid_t)number;
         return grab_number(c);
     }
-    c->pid = process_of(c, c->grab, &why);
+    c->pid = grab_process_of(c, c->grab, &why);
     c->watches = c->pid > 0;
     if (!c->watches) {
         fprintf(stderr, "dtrace: failed to grab %s: %s\n", c->grab, why);
@@ -206,7 +207,7 @@ bool command_grab_process(struct command *c)
 bool command_process_gone(struct command *c)
 {
     char name[KYMO_NAME_MAX], why[200];
-    const int pid = c->watches ? find(c, c->pid, "", name, why, sizeof(why)) : c->pid;
+    const int pid = c->watches ? grab_find_process(c, c->pid, "", name, why, sizeof(why)) : c->pid;
 
     return pid == -ESRCH || (pid > 0 && pid != c->pid);
 }
@@ -214,6 +215,6 @@ bool command_process_gone(struct command *c)
 void command_name_processes(struct command *c)
 {
     if (c->target->ops->process_find || c->nprocesses) {
-        dt_session_processes(c->session, name_process, c);
+        dt_session_processes(c->session, grab_name_process, c);
     }
 }

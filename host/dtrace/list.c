@@ -8,22 +8,24 @@
 
 #include <string.h>
 
-static const char *const stabilities[] = {"Internal", "Private",  "Obsolete", "External",
-                                          "Unstable", "Evolving", "Stable",   "Standard"};
-static const char *const classes[] = {"Unknown", "CPU", "Platform", "Group", "ISA", "Common"};
+static const char *const dtrace_list_stability_names[] = {
+    "Internal", "Private", "Obsolete", "External", "Unstable", "Evolving", "Stable", "Standard"};
+static const char *const dtrace_list_class_names[] = {"Unknown", "CPU", "Platform",
+                                                      "Group",   "ISA", "Common"};
 
 static void print_attributes(FILE *out, const char *title, uint8_t name, uint8_t data,
                              uint8_t class)
 {
     fprintf(out, "\t%s\n", title);
-    fprintf(out, "\t\tIdentifier Names: %s\n", stabilities[name % 8]);
-    fprintf(out, "\t\tData Semantics:   %s\n", stabilities[data % 8]);
-    fprintf(out, "\t\tDependency Class: %s\n", classes[class % 6]);
+    fprintf(out, "\t\tIdentifier Names: %s\n", dtrace_list_stability_names[name % 8]);
+    fprintf(out, "\t\tData Semantics:   %s\n", dtrace_list_stability_names[data % 8]);
+    fprintf(out, "\t\tDependency Class: %s\n", dtrace_list_class_names[class % 6]);
 }
 
 /* Returns the least of the values of the parts that the probe's name has: a module and a function
  * may be empty. */
-static uint8_t least(const uint8_t values[5], const struct dt_probe_info *info)
+static uint8_t dtrace_list_least_stability(const uint8_t values[5],
+                                           const struct dt_probe_info *info)
 {
     uint8_t low = values[3] < values[0] ? values[3] : values[0];
 
@@ -50,8 +52,10 @@ static bool list_probe(void *arg, const struct dt_probe_info *info)
     struct dt_probe_info given = dt_session_stability(c->session, info);
     const struct dtrace_attributes *a = &given.attributes, *b = &given.argument_attributes;
     putc('\n', c->out);
-    print_attributes(c->out, "Probe Description Attributes", least(a->name, info),
-                     least(a->data, info), least(a->dependency, info));
+    print_attributes(c->out, "Probe Description Attributes",
+                     dtrace_list_least_stability(a->name, info),
+                     dtrace_list_least_stability(a->data, info),
+                     dtrace_list_least_stability(a->dependency, info));
     putc('\n', c->out);
     print_attributes(c->out, "Argument Attributes", b->name[4], b->data[4], b->dependency[4]);
     fputs("\n\tArgument Types\n", c->out);

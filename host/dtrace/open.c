@@ -38,7 +38,7 @@ static int apply_settings(struct command *c)
 }
 
 /* Static probes of programs that the user named: of those that the target's ELF files lack. */
-static void find_probes(void *arg, struct dt_session *session)
+static void dtrace_open_find_probes(void *arg, struct dt_session *session)
 {
     (void)arg;
     log_probes_find(session, NULL);
@@ -49,7 +49,7 @@ static bool add_elf_files(struct command *c)
 {
     const struct target_ops *ops = c->target->ops;
 
-    dt_session_derive_from(c->session, find_probes, NULL);
+    dt_session_derive_from(c->session, dtrace_open_find_probes, NULL);
     if (ops->elf_files) {
         return ops->elf_files(c->target, c->session, c->elf_files, c->nelf_files,
                               dt_option_on(c->session, "quiet") || c->json);

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int fail(const char *why)
+static int replay_fail_with(const char *why)
 {
     fprintf(stderr, "dtrace: %s\n", why);
     return 1;
@@ -41,7 +41,7 @@ static int print_one(const struct command *given, struct replay *r)
     int status = 1;
 
     if (!wire) {
-        return fail(why);
+        return replay_fail_with(why);
     }
     for (unsigned i = 0; i < given->nsettings; i++) {
         command_set(&c, given->settings[i].name, given->settings[i].value, NULL);
@@ -52,11 +52,11 @@ static int print_one(const struct command *given, struct replay *r)
         destructive |= strcmp(c.settings[i].name, "destructive") == 0;
     }
     if (!c.target) {
-        fail(why);
+        replay_fail_with(why);
     } else if (!valid) {
-        fail("the program's description in the capture is invalid");
+        replay_fail_with("the program's description in the capture is invalid");
     } else if (destructive && !given->destructive) {
-        fail("this program may be destructive on this machine: -w allows it");
+        replay_fail_with("this program may be destructive on this machine: -w allows it");
     } else {
         for (unsigned i = 0; i < given->nelf_files; i++) {
             command_add_elf(&c, given->elf_files[i]);

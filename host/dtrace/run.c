@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Does what is asked for with the compiled programs. */
-static int trace(struct command *c, const void *image, size_t size)
+static int dtrace_run_trace_programs(struct command *c, const void *image, size_t size)
 {
     if (dt_option_on(c->session, "log") && (c->claim || c->compile_to)) {
         fputs("dtrace: log=1 is not available for a program that the boot traces\n", stderr);
@@ -72,7 +72,9 @@ static int compile_and_run(struct command *c)
     c->prints = command_prints(image);
     bool allowed = command_allows(c, image) && (!image || !c->target->ops->allows || c->list ||
                                                 c->target->ops->allows(c->target, image));
-    int status = !allowed ? 1 : c->list ? command_list(c, image) : trace(c, image, size);
+    int status = !allowed  ? 1
+                 : c->list ? command_list(c, image)
+                           : dtrace_run_trace_programs(c, image, size);
     free(image);
     return status;
 }

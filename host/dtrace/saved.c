@@ -31,7 +31,7 @@ struct strings {
     uint32_t n;
 };
 
-static void put(struct strings *s, const char *name, const char *value)
+static void saved_put_pair(struct strings *s, const char *name, const char *value)
 {
     fwrite(name, 1, strlen(name) + 1, s->out);
     fwrite(value, 1, strlen(value) + 1, s->out);
@@ -47,13 +47,13 @@ static bool put_source(struct strings *s, const struct program_source *p)
     char *text = strndup(compiled, size), *at = text;
 
     if (text && p->is_script) {
-        put(s, "-s", p->text);
-        put(s, "text", text);
+        saved_put_pair(s, "-s", p->text);
+        saved_put_pair(s, "text", text);
     } else if (text) {
         while (at[0] == '#' && at[1] == ' ' && at[2] >= '0' && at[2] <= '9' && strchr(at, '\n')) {
             at = strchr(at, '\n') + 1;
         }
-        put(s, names[p->spec], at);
+        saved_put_pair(s, names[p->spec], at);
     }
     free(text);
     return text != NULL;
@@ -77,29 +77,29 @@ char *saved_strings(const struct command *c, size_t *size)
             strcmp(name, "libdir") != 0) {
             continue;
         }
-        put(&s, c->settings[i].value ? "set" : "flag", name);
+        saved_put_pair(&s, c->settings[i].value ? "set" : "flag", name);
         if (c->settings[i].value) {
-            put(&s, "value", c->settings[i].value);
+            saved_put_pair(&s, "value", c->settings[i].value);
         }
     }
     for (unsigned i = 0; i < c->nsources && ok; i++) {
         ok = put_source(&s, &c->sources[i]);
     }
     for (int i = 0; i < c->nargs; i++) {
-        put(&s, "argument", c->args[i]);
+        saved_put_pair(&s, "argument", c->args[i]);
     }
     if (c->pid) {
         char pid[16];
 
         snprintf(pid, sizeof(pid), "%d", (int)c->pid);
-        put(&s, "target", pid);
+        saved_put_pair(&s, "target", pid);
     }
     for (unsigned i = 0; i < c->nprocesses; i++) {
         char pid[16];
 
         snprintf(pid, sizeof(pid), "%d", (int)c->processes[i].pid);
-        put(&s, "process", c->processes[i].name);
-        put(&s, "pid", pid);
+        saved_put_pair(&s, "process", c->processes[i].name);
+        saved_put_pair(&s, "pid", pid);
     }
     if (fclose(s.out) != 0) {
         return NULL;
@@ -156,7 +156,7 @@ struct reading {
     uint32_t left; /* strings */
 };
 
-static const char *next(struct reading *r)
+static const char *saved_next_string(struct reading *r)
 {
     const char *text = r->at;
     const char *nul = r->left ? memchr(text, '\0', (size_t)(r->end - text)) : NULL;
@@ -170,11 +170,11 @@ static const char *next(struct reading *r)
 }
 
 /* Returns the string behind the next one, which must be `name`. */
-static const char *next_of(struct reading *r, const char *name)
+static const char *saved_next_value(struct reading *r, const char *name)
 {
-    const char *is = next(r);
+    const char *is = saved_next_string(r);
 
-    return is && strcmp(is, name) == 0 ? next(r) : NULL;
+    return is && strcmp(is, name) == 0 ? saved_next_string(r) : NULL;
 }
 
 /* The user's -L replaces the folders that the program was compiled with. */
@@ -191,7 +191,7 @@ static void take_setting(struct command *c, const char *name, const char *value)
 }
 
 /* Returns 0 if the text is no pid. */
-static pid_t pid_of(const char *text)
+static pid_t saved_pid_of(const char *text)
 {
     char *end;
     const long pid = strtol(text, &end, 10);
@@ -199,25 +199,26 @@ static pid_t pid_of(const char *text)
     return *end == '\0' && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-static bool take(struct command *c, struct reading *r, const char *name, const char *value)
+static bool saved_take_option(struct command *c, struct reading *r, const char *name,
+                              const char *value)
 {
     static const char kinds[] = "Pmfni";
     const char *more = NULL;
 
     if (strcmp(name, "flag") == 0) {
         take_setting(c, value, NULL);
-    } else if (strcmp(name, "set") == 0 && (more = next_of(r, "value")) != NULL) {
+    } else if (strcmp(name, "set") == 0 && (more = saved_next_value(r, "value")) != NULL) {
         take_setting(c, value, more);
-    } else if (strcmp(name, "-s") == 0 && (more = next_of(r, "text")) != NULL) {
+    } else if (strcmp(name, "-s") == 0 && (more = saved_next_value(r, "text")) != NULL) {
         command_source(c, true, DT_SPEC_NAME, value)->contents = more;
     } else if (strcmp(name, "argument") == 0) {
         command_argument(c, value);
     } else if (strcmp(name, "target") == 0) { /* $target */
-        c->pid = pid_of(value);
+        c->pid = saved_pid_of(value);
         return c->pid > 0;
-    } else if (strcmp(name, "process") == 0 && (more = next_of(r, "pid")) != NULL) {
-        command_knows_process(c, value, pid_of(more));
-        return pid_of(more) > 0;
+    } else if (strcmp(name, "process") == 0 && (more = saved_next_value(r, "pid")) != NULL) {
+        command_knows_process(c, value, saved_pid_of(more));
+        return saved_pid_of(more) > 0;
     } else if (name[0] == '-' && name[1] && strchr(kinds, name[1]) && !name[2]) {
         command_source(c, false, (enum dt_spec)(strchr(kinds, name[1]) - kinds), value);
     } else {
@@ -248,8 +249,8 @@ bool saved_read_strings(struct command *c, const void *bytes, size_t size)
         return false;
     }
     while (r.left) {
-        const char *name = next(&r), *value = next(&r);
-        if (!name || !value || !take(c, &r, name, value)) {
+        const char *name = saved_next_string(&r), *value = saved_next_string(&r);
+        if (!name || !value || !saved_take_option(c, &r, name, value)) {
             return false;
         }
     }

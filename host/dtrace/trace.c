@@ -22,26 +22,27 @@ enum { SECOND = 1000000000, SLICE = 100000000, NAP = 20000000 }; /* ns */
 enum { TRIES = 200 };
 
 /* The number of signals that came; after the second no aggregations are printed. */
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t dtrace_trace_nsignals;
 
-static void on_signal(int signal)
+static void dtrace_trace_on_signal(int signal)
 {
     (void)signal;
-    interrupted = interrupted ? 2 : 1;
+    dtrace_trace_nsignals = dtrace_trace_nsignals ? 2 : 1;
 }
 
 const volatile sig_atomic_t *command_interrupted(void)
 {
-    return &interrupted;
+    return &dtrace_trace_nsignals;
 }
 
 /* Restarted, because an interrupted write of output would be lost. */
 void command_catch_signals(bool caught)
 {
-    struct sigaction action = {.sa_handler = caught ? on_signal : SIG_DFL, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = caught ? dtrace_trace_on_signal : SIG_DFL,
+                               .sa_flags = SA_RESTART};
 
-    interrupted = 0;
-    remote_interrupts(&interrupted);
+    dtrace_trace_nsignals = 0;
+    remote_interrupts(&dtrace_trace_nsignals);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -73,7 +74,7 @@ static int log_failed(const struct command *c, int error)
 }
 
 /* Returns 0, or a negative errno after a message. */
-static int log_start(struct command *c)
+static int dtrace_trace_start_log(struct command *c)
 {
     size_t bytes;
 
@@ -117,7 +118,7 @@ static int retain_start(struct command *c)
 
 /* ---- common to all ways of tracing -------------------------------------------------- */
 
-static uint64_t now(void)
+static uint64_t dtrace_trace_monotonic_now(void)
 {
     struct timespec t;
 
@@ -140,7 +141,7 @@ static uint64_t pass_interval(const struct dt_session *d)
 }
 
 /* Starts the program, then the child of -c. A lost target is reported by run.c. */
-static int start(struct command *c, struct consumer *consumer)
+static int dtrace_trace_start_program(struct command *c, struct consumer *consumer)
 {
     int error = c->claim ? 0 : c->target->ops->go(c->target, &consumer->begin_cpu);
 
@@ -167,12 +168,12 @@ static int target_failed(int error)
 }
 
 /* Prints what is left; returns the exit status. */
-static int finish(struct command *c, struct consumer *consumer)
+static int dtrace_trace_finish_program(struct command *c, struct consumer *consumer)
 {
     if (!c->json) {
         putc('\n', consumer->printer.out);
     }
-    if (interrupted < 2) {
+    if (dtrace_trace_nsignals < 2) {
         consumer_finish(consumer);
     }
     if (consumer->write_error) {
@@ -184,12 +185,12 @@ static int finish(struct command *c, struct consumer *consumer)
 /* ---- a live consumer ---------------------------------------------------------------- */
 
 /* Executes passes until there is a reason to stop. Returns 0, or a negative errno. */
-static int follow(struct command *c, struct consumer *consumer)
+static int dtrace_trace_run_passes(struct command *c, struct consumer *consumer)
 {
-    uint64_t due = now();
+    uint64_t due = dtrace_trace_monotonic_now();
     int error = 0;
 
-    while (!interrupted && !error) {
+    while (!dtrace_trace_nsignals && !error) {
         consumer->at = due;
         error = consumer_pass(consumer, false);
         if (error || consumer->write_error || consumer_is_over(consumer) ||
@@ -197,9 +198,9 @@ static int follow(struct command *c, struct consumer *consumer)
             break;
         }
         due += pass_interval(c->session);
-        uint64_t at = now();
+        uint64_t at = dtrace_trace_monotonic_now();
         due = due < at ? at : due;
-        while (at < due && !interrupted) {
+        while (at < due && !dtrace_trace_nsignals) {
             uint64_t slice = due - at < SLICE ? due - at : SLICE;
             c->target->ops->wait(c->target, slice);
             struct dtrace_status status;
@@ -208,22 +209,22 @@ static int follow(struct command *c, struct consumer *consumer)
                 consumer->agg_due = consumer->switch_due = 0;
                 break;
             }
-            at = now();
+            at = dtrace_trace_monotonic_now();
         }
     }
     return error;
 }
 
-static int consume(struct command *c, struct consumer *consumer)
+static int dtrace_trace_consume_buffers(struct command *c, struct consumer *consumer)
 {
     if (consumer->retains && !c->claim && retain_start(c) != 0) {
         return 1;
     }
-    if (start(c, consumer) != 0) {
+    if (dtrace_trace_start_program(c, consumer) != 0) {
         return 1;
     }
-    int error = c->claim && c->compile_only ? 0 : follow(c, consumer);
-    if (interrupted && !c->json) {
+    int error = c->claim && c->compile_only ? 0 : dtrace_trace_run_passes(c, consumer);
+    if (dtrace_trace_nsignals && !c->json) {
         putc('\n', consumer->printer.out); /* behind the terminal's ^C; also when quiet */
     }
     if (!error) {
@@ -232,7 +233,7 @@ static int consume(struct command *c, struct consumer *consumer)
     if (!error) {
         error = consumer_pass(consumer, true);
     }
-    return error ? target_failed(error) : finish(c, consumer);
+    return error ? target_failed(error) : dtrace_trace_finish_program(c, consumer);
 }
 
 /* ---- a capture ---------------------------------------------------------------------- */
@@ -245,10 +246,10 @@ static int consume_capture(struct command *c, struct consumer *consumer)
     bool more = true;
     int error = 0;
 
-    if (start(c, consumer) != 0) {
+    if (dtrace_trace_start_program(c, consumer) != 0) {
         return 1;
     }
-    while (more && !error && !interrupted && !consumer->write_error &&
+    while (more && !error && !dtrace_trace_nsignals && !consumer->write_error &&
            !consumer_is_over(consumer)) {
         more = ops->feed(c->target);
         consumer->agg_due = consumer->switch_due = 0;
@@ -256,7 +257,7 @@ static int consume_capture(struct command *c, struct consumer *consumer)
     }
     error = error ? error : ops->stop(c->target, &consumer->end_cpu);
     error = error ? error : consumer_pass(consumer, true);
-    int status = error ? target_failed(error) : finish(c, consumer);
+    int status = error ? target_failed(error) : dtrace_trace_finish_program(c, consumer);
     bool missing = ops->report(c->target);
     if (c->sink) {
         c->sink->end(c->sink->arg, consumer, missing || error);
@@ -266,25 +267,27 @@ static int consume_capture(struct command *c, struct consumer *consumer)
 
 /* ---- -x log=1 ----------------------------------------------------------------------- */
 
-/* Executes passes as follow() does, but the target takes the records. Those that find no room in
- * the log are left for the next pass. The end of -c's program is followed by one more pass. Returns
- * 0, or a negative errno; -ECANCELED: the event log has ended. */
+/* Executes passes as dtrace_trace_run_passes() does, but the target takes the records. Those that
+ * find no room in the log are left for the next pass. The end of -c's program is followed by one
+ * more pass. Returns 0, or a negative errno; -ECANCELED: the event log has ended. */
 static int follow_log(struct command *c, uint32_t *pass, struct dtrace_status *status)
 {
     const struct target_ops *ops = c->target->ops;
     struct consumer watching = {.last.state = DTRACE_STATE_ACTIVE};
     int error = 0;
 
-    while (!interrupted && !error && !consumer_is_over(&watching) && !command_child_ended(c)) {
+    while (!dtrace_trace_nsignals && !error && !consumer_is_over(&watching) &&
+           !command_child_ended(c)) {
         int result = ops->log_pass(c->target, ++*pass, 0, status);
         error = result == -EAGAIN ? ops->status(c->target, status) : result < 0 ? result : 0;
         watching.last = *status;
-        uint64_t until = now() + pass_interval(c->session), at = now();
-        while (!error && !consumer_is_over(&watching) && at < until && !interrupted &&
+        uint64_t until = dtrace_trace_monotonic_now() + pass_interval(c->session),
+                 at = dtrace_trace_monotonic_now();
+        while (!error && !consumer_is_over(&watching) && at < until && !dtrace_trace_nsignals &&
                !command_child_ended(c)) {
             ops->wait(c->target, until - at < SLICE ? until - at : SLICE);
             error = ops->status(c->target, &watching.last);
-            at = now();
+            at = dtrace_trace_monotonic_now();
         }
     }
     return error;
@@ -295,7 +298,7 @@ static int follow_log(struct command *c, uint32_t *pass, struct dtrace_status *s
 static int finish_log(struct command *c, struct consumer *consumer, uint32_t pass,
                       struct dtrace_status *status)
 {
-    unsigned flags = DTRACE_LOG_LAST | (interrupted ? DTRACE_LOG_INTERRUPTED : 0);
+    unsigned flags = DTRACE_LOG_LAST | (dtrace_trace_nsignals ? DTRACE_LOG_INTERRUPTED : 0);
     const struct target_ops *ops = c->target->ops;
     int error = ops->log_end(c->target), result = 0;
 
@@ -328,7 +331,7 @@ static int consume_into_log(struct command *c, struct consumer *consumer)
     struct dtrace_status status = {0};
     uint32_t pass = 0;
 
-    if (log_start(c) != 0 || start(c, consumer) != 0) {
+    if (dtrace_trace_start_log(c) != 0 || dtrace_trace_start_program(c, consumer) != 0) {
         return 1;
     }
     int error = follow_log(c, &pass, &status);
@@ -378,7 +381,7 @@ static int replay_passes(struct command *c, struct consumer *consumer)
     if (error) {
         return target_failed(error);
     }
-    int status = finish(c, consumer);
+    int status = dtrace_trace_finish_program(c, consumer);
     replay_report(r);
     return status;
 }
@@ -395,7 +398,7 @@ int command_trace(struct command *c, const void *image, size_t size)
         status = c->replay                         ? replay_passes(c, &consumer)
                  : dt_option_on(c->session, "log") ? consume_into_log(c, &consumer)
                  : c->target->ops->feed            ? consume_capture(c, &consumer)
-                                                   : consume(c, &consumer);
+                                                   : dtrace_trace_consume_buffers(c, &consumer);
     }
     command_drop_child(c);
     consumer_free(&consumer);

@@ -19,7 +19,7 @@ struct dt_arena_block {
     _Alignas(ALIGNMENT) char bytes[];
 };
 
-static struct dt_arena_block *block_new(size_t room)
+static struct dt_arena_block *arena_block_new(size_t room)
 {
     struct dt_arena_block *b = room < SIZE_MAX / 2 ? calloc(1, sizeof(*b) + room) : NULL;
 
@@ -37,7 +37,7 @@ void *dt_arena_alloc(struct dt_arena *a, size_t size)
 
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (!b || b->room - b->used < size) {
-        b = block_new(size > BLOCK_BYTES ? size : BLOCK_BYTES);
+        b = arena_block_new(size > BLOCK_BYTES ? size : BLOCK_BYTES);
         if (a->blocks && size > BLOCK_BYTES / 4) { /* a big one leaves the current block in use */
             b->next = a->blocks->next;
             a->blocks->next = b;

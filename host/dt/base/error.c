@@ -12,7 +12,7 @@ static bool same_file(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static const struct dt_line *find_in(const struct dt_text *p, struct dt_location location)
+static const struct dt_line *error_text_find(const struct dt_text *p, struct dt_location location)
 {
     const struct dt_line *lines = p->lines.data;
 
@@ -25,7 +25,7 @@ static const struct dt_line *find_in(const struct dt_text *p, struct dt_location
 }
 
 /* Replaces control characters: the script may be any file, and they would reach the terminal. */
-static const char *printable(struct dt_session *d, const char *line, size_t length)
+static const char *error_make_printable(struct dt_session *d, const char *line, size_t length)
 {
     char *copy = dt_alloc(d, length + 1);
 
@@ -41,11 +41,11 @@ static const char *printable(struct dt_session *d, const char *line, size_t leng
 static const char *source_line(struct dt_session *d, struct dt_location location)
 {
     for (const struct dt_text *p = d->texts; p && location.line; p = p->earlier) {
-        const struct dt_line *line = find_in(p, location);
+        const struct dt_line *line = error_text_find(p, location);
         if (line) {
             const char *newline = memchr(line->start, '\n', (size_t)(p->end - line->start));
             const char *end = newline ? newline : p->end;
-            return printable(d, line->start, (size_t)(end - line->start));
+            return error_make_printable(d, line->start, (size_t)(end - line->start));
         }
     }
     return NULL;

@@ -51,7 +51,7 @@ void dt_options_start(struct dt_session *d)
     }
 }
 
-static unsigned find(const char *name)
+static unsigned option_find_row(const char *name)
 {
     unsigned i = 0;
 
@@ -84,7 +84,7 @@ static bool word_value(enum kind kind, const char *text, uint64_t *value)
     return false;
 }
 
-static bool parse(const struct row *row, const char *text, uint64_t *value)
+static bool option_parse_value(const struct row *row, const char *text, uint64_t *value)
 {
     struct dt_attributes_short attributes;
     unsigned version;
@@ -121,7 +121,7 @@ static bool parse(const struct row *row, const char *text, uint64_t *value)
     }
 }
 
-static void keep_text(struct dt_session *d, unsigned i, const char *text)
+static void option_keep_text(struct dt_session *d, unsigned i, const char *text)
 {
     struct dt_text_list *item, **end;
 
@@ -145,14 +145,15 @@ static void keep_text(struct dt_session *d, unsigned i, const char *text)
 
 bool dt_option_is_users(const char *name)
 {
-    unsigned i = find(name);
+    unsigned i = option_find_row(name);
 
     return i == DT_O_COUNT || rows[i].who == USER;
 }
 
 /* Returns NULL, or why an option of a program that is not the user's is refused. -w on the command
  * line permits what the program asks for. */
-static const char *distrusted(const struct dt_session *d, unsigned i, enum dt_option_origin origin)
+static const char *option_why_distrusted(const struct dt_session *d, unsigned i,
+                                         enum dt_option_origin origin)
 {
     if (rows[i].who == ANYONE || origin == DT_FROM_COMMAND ||
         (origin != DT_FROM_CAPTURE && !d->distrusted)) {
@@ -170,7 +171,7 @@ static const char *distrusted(const struct dt_session *d, unsigned i, enum dt_op
 const char *dt_option_set(struct dt_session *d, const char *name, const char *text,
                           enum dt_option_origin origin)
 {
-    unsigned i = find(name);
+    unsigned i = option_find_row(name);
     uint64_t value;
 
     if (i == DT_O_COUNT) {
@@ -182,16 +183,17 @@ const char *dt_option_set(struct dt_session *d, const char *name, const char *te
     if (origin == DT_FROM_SETOPT && rows[i].when != DYNAMIC) {
         return too_late;
     }
-    const char *why = distrusted(d, i, origin);
+    const char *why = option_why_distrusted(d, i, origin);
     if (why) {
         return why;
     }
-    if (!parse(&rows[i], text, &value) || (value == 0 && (i == DT_O_iregs || i == DT_O_tregs))) {
+    if (!option_parse_value(&rows[i], text, &value) ||
+        (value == 0 && (i == DT_O_iregs || i == DT_O_tregs))) {
         return bad_value;
     }
     d->options.values[i] = value;
     if (text) {
-        keep_text(d, i, text);
+        option_keep_text(d, i, text);
     }
     if (i == DT_O_strsize) {
         d->string->size = value;
@@ -201,7 +203,7 @@ const char *dt_option_set(struct dt_session *d, const char *name, const char *te
 
 void dt_option_put(struct dt_session *d, const char *name, uint64_t value)
 {
-    unsigned i = find(name);
+    unsigned i = option_find_row(name);
 
     if (i != DT_O_COUNT) {
         d->options.values[i] = value;
@@ -226,7 +228,7 @@ static const struct limit {
 };
 enum { LIMITS = sizeof(limits) / sizeof(*limits) };
 
-static uint64_t limited(unsigned option, uint64_t value)
+static uint64_t option_limit_value(unsigned option, uint64_t value)
 {
     for (unsigned i = 0; i < LIMITS; i++) {
         if (limits[i].option == option) {
@@ -241,7 +243,7 @@ void dt_option_notes(const struct dt_session *d, FILE *out)
 {
     for (unsigned i = 0; i < LIMITS; i++) {
         uint64_t asked = d->options.values[limits[i].option];
-        uint64_t got = limited(limits[i].option, asked);
+        uint64_t got = option_limit_value(limits[i].option, asked);
         if (got != asked) {
             const char *way = got > asked ? "reduced" : "increased";
 
@@ -261,9 +263,9 @@ void dt_option_notes(const struct dt_session *d, FILE *out)
 
 uint64_t dtrace_option(const struct dt_session *d, const char *name)
 {
-    unsigned i = find(name);
+    unsigned i = option_find_row(name);
 
-    return i == DT_O_COUNT ? DT_OPTION_UNSET : limited(i, d->options.values[i]);
+    return i == DT_O_COUNT ? DT_OPTION_UNSET : option_limit_value(i, d->options.values[i]);
 }
 
 bool dt_option_on(const struct dt_session *d, const char *name)

@@ -13,7 +13,7 @@
 #include <strings.h>
 
 /* Digits in any of C's bases; *end is set behind them. No sign, no overflow. */
-static bool digits(const char *text, uint64_t *value, char **end)
+static bool option_parse_digits(const char *text, uint64_t *value, char **end)
 {
     if (!isdigit((unsigned char)*text)) {
         return false;
@@ -45,7 +45,7 @@ bool dt_value_number(const char *text, uint64_t *value)
         *value &= 1;
         return true;
     }
-    return digits(text, value, &end) && *end == '\0';
+    return option_parse_digits(text, value, &end) && *end == '\0';
 }
 
 bool dt_value_size(const char *text, uint64_t *bytes)
@@ -53,7 +53,7 @@ bool dt_value_size(const char *text, uint64_t *bytes)
     static const char units[] = "kmgt";
     char *end;
 
-    if (!digits(text, bytes, &end)) {
+    if (!option_parse_digits(text, bytes, &end)) {
         return false;
     }
     if (*end == '\0') {
@@ -69,7 +69,7 @@ bool dt_value_rate(const char *text, uint64_t *ns)
     uint64_t value;
     char *end;
 
-    return digits(text, &value, &end) && dtrace_rate_interval(value, end, ns);
+    return option_parse_digits(text, &value, &end) && dtrace_rate_interval(value, end, ns);
 }
 
 /* ---- versions ---------------------------------------------------------------------- */
@@ -121,7 +121,8 @@ bool dt_version_is_known(unsigned version)
 
 /* ---- stability --------------------------------------------------------------------- */
 
-static bool part(const char **text, char last, const char *const *words, uint8_t *value)
+static bool option_parse_part(const char **text, char last, const char *const *words,
+                              uint8_t *value)
 {
     char word[16];
     size_t n = strcspn(*text, "/");
@@ -145,6 +146,7 @@ bool dt_value_attributes(const char *text, struct dt_attributes_short *a)
     static const char *const classes[] = {"Unknown", "CPU",    "Platform", "Group",
                                           "ISA",     "Common", NULL};
 
-    return part(&text, '/', levels, &a->name) && part(&text, '/', levels, &a->data) &&
-           part(&text, '\0', classes, &a->class);
+    return option_parse_part(&text, '/', levels, &a->name) &&
+           option_parse_part(&text, '/', levels, &a->data) &&
+           option_parse_part(&text, '\0', classes, &a->class);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static struct dt_identhash *scope_of(struct dt_session *d, const struct dt_node *name)
+static struct dt_identhash *assign_scope_of(struct dt_session *d, const struct dt_node *name)
 {
     if (!name->scope) {
         return d->globals;
@@ -52,12 +52,13 @@ static const struct dt_type *type_for(struct dt_session *d, const struct dt_node
 }
 
 /* Makes the variable, if it is new, for a value of this type. */
-static void declare(struct dt_session *d, struct dt_node *left, const struct dt_type *type)
+static void assign_declare_variable(struct dt_session *d, struct dt_node *left,
+                                    const struct dt_type *type)
 {
     struct dt_node *name = assigned_name(left);
     bool keyed = name != left;
 
-    if (!name || !scope_of(d, name)) {
+    if (!name || !assign_scope_of(d, name)) {
         return;
     }
     struct dt_ident *ident = dt_variable_lookup(d, name->scope, name->text);
@@ -69,7 +70,7 @@ static void declare(struct dt_session *d, struct dt_node *left, const struct dt_
             dt_fail(d, name->location, "D_ARR_LOCAL",
                     "local variable may not be an associative array: %s", name->text);
         }
-        ident = dt_ident_add(d, scope_of(d, name), name->text,
+        ident = dt_ident_add(d, assign_scope_of(d, name), name->text,
                              keyed ? DT_IDENT_ARRAY : DT_IDENT_SCALAR);
         ident->flags = scope_flags(name) | DT_IDENT_WRITE;
         ident->number = dt_variable_number(d, name->location);
@@ -79,7 +80,7 @@ static void declare(struct dt_session *d, struct dt_node *left, const struct dt_
     }
 }
 
-static bool is_new(struct dt_session *d, struct dt_node *left)
+static bool assign_is_new_variable(struct dt_session *d, struct dt_node *left)
 {
     struct dt_node *name = assigned_name(left);
 
@@ -93,8 +94,8 @@ static bool is_new(struct dt_session *d, struct dt_node *left)
 
 void dt_declare_number(struct dt_session *d, struct dt_node *n)
 {
-    if (is_new(d, n)) {
-        declare(d, n, dt_type_basic(d, DT_BASIC_INT64));
+    if (assign_is_new_variable(d, n)) {
+        assign_declare_variable(d, n, dt_type_basic(d, DT_BASIC_INT64));
     }
 }
 
@@ -110,14 +111,14 @@ static void check_writable(struct dt_session *d, const struct dt_node *n)
     }
 }
 
-static _Noreturn void incompatible(struct dt_session *d, const struct dt_node *n)
+static _Noreturn void assign_report_types(struct dt_session *d, const struct dt_node *n)
 {
     dt_fail(d, n->location, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
             dt_value_text(d, n->left), dt_operator_text(n->op), dt_value_text(d, n->right));
 }
 
 /* Values that no variable can hold. */
-static void check_value(struct dt_session *d, const struct dt_node *n)
+static void assign_check_value(struct dt_session *d, const struct dt_node *n)
 {
     const struct dt_type *t = dt_type_resolve(n->right->type);
 
@@ -138,7 +139,7 @@ static void check_value(struct dt_session *d, const struct dt_node *n)
     /* An array becomes a pointer to its first element; what it is assigned to must be known as a
      * pointer before. */
     bool array = t->kind == DT_TYPE_ARRAY && !dt_type_is_string_like(t);
-    if (array && !is_new(d, n->left)) {
+    if (array && !assign_is_new_variable(d, n->left)) {
         array = dt_type_resolve(dt_check_expression(d, n->left))->kind != DT_TYPE_POINTER;
     }
     if (t->kind == DT_TYPE_FUNCTION || array) {
@@ -151,8 +152,8 @@ static void check_value(struct dt_session *d, const struct dt_node *n)
 static void check_plain(struct dt_session *d, struct dt_node *n)
 {
     dt_check_expression(d, n->right);
-    check_value(d, n);
-    declare(d, n->left, type_for(d, n->right));
+    assign_check_value(d, n);
+    assign_declare_variable(d, n->left, type_for(d, n->right));
     dt_check_expression(d, n->left);
     check_writable(d, n);
     enum dt_type_kind kind = dt_type_resolve(n->left->type)->kind;
@@ -165,7 +166,7 @@ static void check_plain(struct dt_session *d, struct dt_node *n)
     bool text_at =
         dt_node_is_string(n->left) && dt_type_resolve(n->right->type)->kind == DT_TYPE_POINTER;
     if (text_at || !dt_compatible(n->right, n->left->type)) {
-        incompatible(d, n);
+        assign_report_types(d, n);
     }
 }
 
@@ -179,7 +180,7 @@ static void check_pointer_step(struct dt_session *d, struct dt_node *n)
                 dt_value_text(d, n->left));
     }
     if (!dt_type_is_integer(n->right->type)) {
-        incompatible(d, n);
+        assign_report_types(d, n);
     }
 }
 
@@ -192,8 +193,8 @@ static void check_compound(struct dt_session *d, struct dt_node *n)
     if ((n->op == DT_OP_DIV_SET || n->op == DT_OP_MOD_SET) && dt_node_is_null(n->right)) {
         dt_fail(d, n->location, "D_DIV_ZERO", "expression contains division by zero");
     }
-    check_value(d, n);
-    if (is_new(d, n->left)) {
+    assign_check_value(d, n);
+    if (assign_is_new_variable(d, n->left)) {
         if (n->op != DT_OP_ADD_SET) {
             dt_fail(d, n->location, "D_VAR_UNDEF", "%s has not yet been declared or assigned",
                     assigned_name(n->left)->text);
@@ -208,7 +209,7 @@ static void check_compound(struct dt_session *d, struct dt_node *n)
     }
     const struct dt_type *l = n->left->type, *r = n->right->type;
     if (sum && (dt_type_is_string(l) || dt_type_is_string(r))) {
-        incompatible(d, n);
+        assign_report_types(d, n);
     }
     if (sum && !dt_type_is_arithmetic(l)) {
         dt_fail(d, n->location, "D_OP_VFPTR",

@@ -171,7 +171,7 @@ static void check_builtin_array(struct dt_session *d, struct dt_node *n, struct 
     dt_use(d, ident);
 }
 
-static void check_element(struct dt_session *d, struct dt_node *n)
+static void member_check_type(struct dt_session *d, struct dt_node *n)
 {
     const struct dt_type *t = dt_type_resolve(dt_check_expression(d, n->left));
 
@@ -227,13 +227,13 @@ void dt_check_index(struct dt_session *d, struct dt_node *n)
     } else if (ident && ident->kind == DT_IDENT_INLINE && ident->ninline_parameters) {
         dt_inline_expand(d, n, ident, n->args);
     } else {
-        check_element(d, n);
+        member_check_type(d, n);
     }
 }
 
 /* ---- sizeof, offsetof, stringof ---------------------------------------------------- */
 
-static uint64_t size_of(struct dt_session *d, struct dt_node *n)
+static uint64_t member_size_of(struct dt_session *d, struct dt_node *n)
 {
     struct dt_node *of = n->left;
 
@@ -263,7 +263,7 @@ static uint64_t size_of(struct dt_session *d, struct dt_node *n)
     return t->size;
 }
 
-static uint64_t offset_of(struct dt_session *d, struct dt_node *n)
+static uint64_t member_offset_of(struct dt_session *d, struct dt_node *n)
 {
     const struct dt_type *t = dt_type_resolve(n->left ? n->left->type : n->type);
     uint64_t bits = 0;
@@ -296,7 +296,7 @@ void dt_check_size(struct dt_session *d, struct dt_node *n)
         dt_set_type(n, dt_type_basic(d, DT_BASIC_STRING));
         return;
     }
-    n->value = n->kind == DT_NODE_SIZEOF ? size_of(d, n) : offset_of(d, n);
+    n->value = n->kind == DT_NODE_SIZEOF ? member_size_of(d, n) : member_offset_of(d, n);
     n->kind = DT_NODE_INT;
     n->is_constant = true;
     dt_set_type(n, dt_type_basic(d, DT_BASIC_SIZE));

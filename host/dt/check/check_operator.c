@@ -2,7 +2,7 @@
 /* Operators: operand and result types, by C's rules and D's for strings. */
 #include "host/dt/check/check.h"
 
-static _Noreturn void incompatible(struct dt_session *d, const struct dt_node *n)
+static _Noreturn void operator_report_types(struct dt_session *d, const struct dt_node *n)
 {
     dt_fail(d, n->location, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
             dt_value_text(d, n->left), dt_operator_text(n->op), dt_value_text(d, n->right));
@@ -25,7 +25,7 @@ static bool is_pointer_to_object(const struct dt_type *type)
 }
 
 /* Converts an array in an expression to a pointer to its first element. */
-static const struct dt_type *decayed(struct dt_session *d, const struct dt_type *type)
+static const struct dt_type *operator_decay_array(struct dt_session *d, const struct dt_type *type)
 {
     const struct dt_type *t = dt_type_resolve(type);
 
@@ -39,14 +39,14 @@ static void check_add(struct dt_session *d, struct dt_node *n)
     if (dt_type_is_arithmetic(l) && dt_type_is_arithmetic(r)) {
         dt_set_type(n, dt_usual(d, l, r));
     } else if (is_pointer_to_object(l) && dt_type_is_integer(r)) {
-        dt_set_type(n, decayed(d, l));
+        dt_set_type(n, operator_decay_array(d, l));
     } else if (n->op == '+' && dt_type_is_integer(l) && is_pointer_to_object(r)) {
-        dt_set_type(n, decayed(d, r));
+        dt_set_type(n, operator_decay_array(d, r));
     } else if (n->op == '-' && is_pointer_to_object(l) && is_pointer_to_object(r) &&
-               dt_compatible(n->right, decayed(d, l))) {
+               dt_compatible(n->right, operator_decay_array(d, l))) {
         dt_set_type(n, dt_type_basic(d, DT_BASIC_INTPTR));
     } else {
-        incompatible(d, n);
+        operator_report_types(d, n);
     }
     n->is_ref = false;
 }
@@ -62,11 +62,13 @@ static void check_comparison(struct dt_session *d, struct dt_node *n)
     } else if (dt_type_is_arithmetic(l->type) && dt_type_is_arithmetic(r->type)) {
         ok = true;
     } else {
-        ok = dt_type_is_scalar(decayed(d, l->type)) && dt_type_is_scalar(decayed(d, r->type)) &&
-             (dt_compatible(r, decayed(d, l->type)) || dt_compatible(l, decayed(d, r->type)));
+        ok = dt_type_is_scalar(operator_decay_array(d, l->type)) &&
+             dt_type_is_scalar(operator_decay_array(d, r->type)) &&
+             (dt_compatible(r, operator_decay_array(d, l->type)) ||
+              dt_compatible(l, operator_decay_array(d, r->type)));
     }
     if (!ok) {
-        incompatible(d, n);
+        operator_report_types(d, n);
     }
     dt_set_type(n, dt_type_basic(d, DT_BASIC_INT));
 }

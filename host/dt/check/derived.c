@@ -12,7 +12,7 @@
 /* ---- which there are --------------------------------------------------------------- */
 
 /* Those of any target. */
-static const struct dt_derived rows[] = {
+static const struct dt_derived derived_probe_table[] = {
 #define ARGS(...) \
     { \
         __VA_ARGS__ \
@@ -39,7 +39,7 @@ static const struct dt_derived rows[] = {
 #undef ARGS
 };
 
-static const char *kept(struct dt_session *d, const char *text)
+static const char *derived_keep_text(struct dt_session *d, const char *text)
 {
     return text ? dt_strdup(d, text) : NULL;
 }
@@ -49,7 +49,7 @@ static bool is_same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool is_same(const struct dt_derived *p, const struct dt_derived *q)
+static bool derived_is_same_probe(const struct dt_derived *p, const struct dt_derived *q)
 {
     return is_same_text(p->provider, q->provider) && is_same_text(p->module, q->module) &&
            is_same_text(p->function, q->function) && is_same_text(p->name, q->name) &&
@@ -63,29 +63,30 @@ void dt_session_derive(struct dt_session *d, const struct dt_derived *probe)
     struct dt_derived_entry **end = &d->derived, *e;
 
     while (*end) {
-        if (is_same(&(*end)->probe, probe)) {
+        if (derived_is_same_probe(&(*end)->probe, probe)) {
             return;
         }
         end = &(*end)->next;
     }
     e = dt_alloc(d, sizeof(*e));
     e->probe = (struct dt_derived){
-        .provider = kept(d, probe->provider),
-        .module = kept(d, probe->module),
-        .function = kept(d, probe->function),
-        .name = kept(d, probe->name),
-        .base = kept(d, probe->base),
-        .base_function = kept(d, probe->base_function),
-        .base_name = kept(d, probe->base_name),
+        .provider = derived_keep_text(d, probe->provider),
+        .module = derived_keep_text(d, probe->module),
+        .function = derived_keep_text(d, probe->function),
+        .name = derived_keep_text(d, probe->name),
+        .base = derived_keep_text(d, probe->base),
+        .base_function = derived_keep_text(d, probe->base_function),
+        .base_name = derived_keep_text(d, probe->base_name),
         .base_args = probe->base_args,
-        .predicate = kept(d, probe->predicate),
+        .predicate = derived_keep_text(d, probe->predicate),
         .nargs = probe->nargs,
     };
     for (unsigned i = 0; i < probe->nargs; i++) {
-        e->probe.args[i] = (struct dt_derived_argument){.type = kept(d, probe->args[i].type),
-                                                        .name = kept(d, probe->args[i].name),
-                                                        .value = kept(d, probe->args[i].value),
-                                                        .args = kept(d, probe->args[i].args)};
+        e->probe.args[i] =
+            (struct dt_derived_argument){.type = derived_keep_text(d, probe->args[i].type),
+                                         .name = derived_keep_text(d, probe->args[i].name),
+                                         .value = derived_keep_text(d, probe->args[i].value),
+                                         .args = derived_keep_text(d, probe->args[i].args)};
     }
     *end = e;
 }
@@ -154,7 +155,7 @@ struct search {
 };
 
 /* Calls fn if the probe is meant. Returns true if fn wants no more. */
-static bool meets(struct search *s, const struct dt_derived *p)
+static bool derived_call_if_meant(struct search *s, const struct dt_derived *p)
 {
     const struct dt_probe_info info = dt_derived_info(p);
 
@@ -179,13 +180,13 @@ unsigned dt_derived_each(struct dt_session *d, const char *provider, const char 
     if (find) {
         find(d->find_derived_arg, d);
     }
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (meets(&search, &rows[i])) {
+    for (unsigned i = 0; i < sizeof(derived_probe_table) / sizeof(*derived_probe_table); i++) {
+        if (derived_call_if_meant(&search, &derived_probe_table[i])) {
             return search.n;
         }
     }
     for (const struct dt_derived_entry *e = d->derived; e; e = e->next) {
-        if (meets(&search, &e->probe)) {
+        if (derived_call_if_meant(&search, &e->probe)) {
             break;
         }
     }

@@ -9,7 +9,7 @@
 
 enum { DEPTH_MAX = 64, EXPANSIONS_MAX = 10000 };
 
-static void deeper(struct dt_session *d, const struct dt_node *n, const char *name)
+static void expand_enter_level(struct dt_session *d, const struct dt_node *n, const char *name)
 {
     struct dt_programs *programs = d->programs;
 
@@ -22,7 +22,7 @@ static void deeper(struct dt_session *d, const struct dt_node *n, const char *na
     }
 }
 
-static void shallower(struct dt_session *d)
+static void expand_leave_level(struct dt_session *d)
 {
     d->programs->depth--;
 }
@@ -91,14 +91,14 @@ void dt_inline_expand(struct dt_session *d, struct dt_node *n, struct dt_ident *
                       struct dt_node *args)
 {
     check_inline_arguments(d, n, ident, args);
-    deeper(d, n, ident->name);
+    expand_enter_level(d, n, ident->name);
     ident->flags |= DT_IDENT_USED;
     struct dt_location location = n->location;
     struct dt_node *body = as_declared(d, expand_body(d, ident, args), ident);
     dt_become(n, body);
     n->location = location;
     n->is_lvalue = n->is_writable = false;
-    shallower(d);
+    expand_leave_level(d);
 }
 
 /* The definition by itself, with parameters that stand for any value. */
@@ -113,15 +113,16 @@ void dt_inline_check(struct dt_session *d, struct dt_ident *ident)
         *link = arg;
         link = &arg->next;
     }
-    deeper(d, ident->inline_body, ident->name);
+    expand_enter_level(d, ident->inline_body, ident->name);
     as_declared(d, expand_body(d, ident, args), ident);
-    shallower(d);
+    expand_leave_level(d);
 }
 
 /* ---- translators ------------------------------------------------------------------- */
 
-static struct dt_translator *find(struct dt_session *d, const struct dt_type *output,
-                                  const struct dt_type *input)
+static struct dt_translator *expand_find_translator(struct dt_session *d,
+                                                    const struct dt_type *output,
+                                                    const struct dt_type *input)
 {
     for (struct dt_translator *t = d->translators; t; t = t->next) {
         if (dt_type_same(t->output, output) && dt_type_same(t->input, input)) {
@@ -132,9 +133,10 @@ static struct dt_translator *find(struct dt_session *d, const struct dt_type *ou
 }
 
 /* Translates a member from this input: returns a node of the member's type. */
-static struct dt_node *translate(struct dt_session *d, const struct dt_translator *t,
-                                 const struct dt_member_value *m, const struct dt_type *type,
-                                 const struct dt_node *input)
+static struct dt_node *expand_translate_member(struct dt_session *d, const struct dt_translator *t,
+                                               const struct dt_member_value *m,
+                                               const struct dt_type *type,
+                                               const struct dt_node *input)
 {
     struct dt_node *value = dt_copy(d, m->value, t->input_name, input);
     const struct dt_type *from = dt_check_expression(d, value);
@@ -162,7 +164,7 @@ void dt_translator_check(struct dt_session *d, struct dt_translator *t)
         dt_fail(d, t->location, "D_XLATE_SOU",
                 "translator output type must be a complete struct or union");
     }
-    first = find(d, t->output, t->input);
+    first = expand_find_translator(d, t->output, t->input);
     if (first && first != t) {
         dt_fail(d, t->location, "D_XLATE_REDECL",
                 "translator for this pair of types has already been declared");
@@ -182,7 +184,7 @@ void dt_translator_check(struct dt_session *d, struct dt_translator *t)
         input->ident = parameter;
         input->is_lvalue = true;
         dt_set_type(input, t->input);
-        translate(d, t, m, member->type, input);
+        expand_translate_member(d, t, m, member->type, input);
     }
 }
 
@@ -196,7 +198,7 @@ void dt_xlate_check(struct dt_session *d, struct dt_node *n)
         output = dt_type_resolve(wanted->to);
     }
     input = dt_check_expression(d, n->left);
-    n->translator = find(d, output, input);
+    n->translator = expand_find_translator(d, output, input);
     if (!n->translator) {
         dt_fail(d, n->location, "D_XLATE_NONE", "cannot translate from \"%s\" to \"%s\"",
                 dt_type_full_text(d, input), dt_type_full_text(d, output));
@@ -239,7 +241,7 @@ struct dt_node *dt_xlate_argument(struct dt_session *d, struct dt_location locat
     dt_set_type(n, type);
     if (!words[0] && current) {
         n->left = dt_node_int(d, location, 0, current);
-    } else if (words[0] && !words[1] && find(d, output, words[0]->type)) {
+    } else if (words[0] && !words[1] && expand_find_translator(d, output, words[0]->type)) {
         n->left = words[0];
     } else if (words[0] && lwp) {
         n->left = lwp_of(d, location, lwp, words);
@@ -261,7 +263,7 @@ struct dt_node *dt_xlate_value(struct dt_session *d, const struct dt_node *xlate
     while (m && strcmp(m->name, member->name) != 0) {
         m = m->next;
     }
-    return m ? translate(d, t, m, member->type, xlate->left) : NULL;
+    return m ? expand_translate_member(d, t, m, member->type, xlate->left) : NULL;
 }
 
 void dt_xlate_member(struct dt_session *d, struct dt_node *n)
@@ -282,9 +284,9 @@ void dt_xlate_member(struct dt_session *d, struct dt_node *n)
                 dt_type_full_text(d, xlate->translator->output));
     }
     struct dt_location location = n->location;
-    deeper(d, n, n->text);
+    expand_enter_level(d, n, n->text);
     struct dt_node *value = dt_xlate_value(d, xlate, member);
-    shallower(d);
+    expand_leave_level(d);
     dt_become(n, value ? value : dt_node_int(d, location, 0, member->type));
     if (!value && dt_type_is_string_like(member->type)) {
         n->kind = DT_NODE_STRING;

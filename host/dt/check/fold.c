@@ -42,7 +42,7 @@ static void become_result(struct dt_session *d, struct dt_node *n, uint64_t valu
     become_int(n, value);
 }
 
-static uint64_t divide(int op, uint64_t a, uint64_t b, bool sign)
+static uint64_t fold_divide_values(int op, uint64_t a, uint64_t b, bool sign)
 {
     if (sign && b == UINT64_MAX) { /* -1: also where the quotient has no representation */
         return op == '/' ? 0 - a : 0;
@@ -54,7 +54,7 @@ static uint64_t divide(int op, uint64_t a, uint64_t b, bool sign)
 }
 
 /* sign: of the type of the operands after conversion. */
-static uint64_t arithmetic(int op, uint64_t a, uint64_t b, bool sign)
+static uint64_t fold_compute_value(int op, uint64_t a, uint64_t b, bool sign)
 {
     switch (op) {
     case '+':
@@ -65,7 +65,7 @@ static uint64_t arithmetic(int op, uint64_t a, uint64_t b, bool sign)
         return a * b;
     case '/':
     case '%':
-        return divide(op, a, b, sign);
+        return fold_divide_values(op, a, b, sign);
     case '&':
         return a & b;
     case '|':
@@ -109,7 +109,7 @@ static void fold_binary(struct dt_session *d, struct dt_node *n)
     }
     bool shift = n->op == DT_OP_SHL || n->op == DT_OP_SHR;
     const struct dt_type *common = shift ? dt_promote(d, l->type) : dt_usual(d, l->type, r->type);
-    uint64_t value = arithmetic(n->op, l->value, r->value, is_signed(common));
+    uint64_t value = fold_compute_value(n->op, l->value, r->value, is_signed(common));
     bool truth = dt_operator_compares(n->op) || n->op == DT_OP_ANDAND || n->op == DT_OP_OROR ||
                  n->op == DT_OP_XORXOR;
     become_result(d, n, value, truth ? n->type : common);

@@ -14,14 +14,14 @@ enum { NAME_MOST = 64, FIELDS = 4 };
 
 /* ---- the distance of two names ----------------------------------------------------- */
 
-static unsigned smaller(unsigned a, unsigned b)
+static unsigned suggest_smaller_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
 /* Letters that are missing, too many, different (of another case: not at all), or exchanged with
  * their neighbour. */
-static unsigned distance(const char *a, const char *b)
+static unsigned suggest_edit_distance(const char *a, const char *b)
 {
     unsigned rows[3][NAME_MOST + 1];
     size_t na = strlen(a), nb = strlen(b);
@@ -37,10 +37,11 @@ static unsigned distance(const char *a, const char *b)
         now[0] = i;
         for (unsigned j = 1; j <= nb; j++) {
             int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
-            now[j] = smaller(smaller(last[j], now[j - 1]) + 1, last[j - 1] + (x != y));
+            now[j] = suggest_smaller_of(suggest_smaller_of(last[j], now[j - 1]) + 1,
+                                        last[j - 1] + (x != y));
             if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
                 y == tolower((unsigned char)a[i - 2])) {
-                now[j] = smaller(now[j], before[j - 2] + 1);
+                now[j] = suggest_smaller_of(now[j], before[j - 2] + 1);
             }
         }
     }
@@ -68,9 +69,9 @@ static size_t length_apart(const char *a, const char *b)
     return na < nb ? nb - na : na - nb;
 }
 
-static void consider(struct nearest *n, const char *name)
+static void suggest_consider_name(struct nearest *n, const char *name)
 {
-    unsigned is = distance(n->wanted, name);
+    unsigned is = suggest_edit_distance(n->wanted, name);
     bool better = is < n->distance;
 
     /* Among equally near ones prefers the same length, then alphabetical order. */
@@ -84,14 +85,15 @@ static void consider(struct nearest *n, const char *name)
     }
 }
 
-static const char *question(struct dt_session *d, const char *before, const char *name)
+static const char *suggest_print_question(struct dt_session *d, const char *before,
+                                          const char *name)
 {
     return name ? dt_sprintf(d, "; did you mean %s%s?", before, name) : "";
 }
 
 static void consider_in_object(void *arg, const struct dt_function *f)
 {
-    consider(arg, f->name);
+    suggest_consider_name(arg, f->name);
 }
 
 const char *dt_object_nearest(struct dt_session *d, const char *object, const char *name)
@@ -111,7 +113,7 @@ static void consider_function(void *arg, const struct dt_ident *i)
     if (i->version <= dt_session_version(n->session) &&
         (i->kind == DT_IDENT_FUNCTION || i->kind == DT_IDENT_ACTION ||
          i->kind == DT_IDENT_AGGFUNC)) {
-        consider(n, i->name);
+        suggest_consider_name(n, i->name);
     }
 }
 
@@ -120,7 +122,7 @@ const char *dt_suggest_function(struct dt_session *d, const char *name)
     struct nearest n = nearest_to(d, name);
 
     dt_ident_each(d->globals, consider_function, &n);
-    return question(d, "", n.name);
+    return suggest_print_question(d, "", n.name);
 }
 
 static void consider_variable(void *arg, const struct dt_ident *i)
@@ -131,7 +133,7 @@ static void consider_variable(void *arg, const struct dt_ident *i)
 
     if (value && i->version <= dt_session_version(n->session) && i->name[0] != '%' &&
         (i->type || i->kind == DT_IDENT_ENUMERATOR)) {
-        consider(n, i->name);
+        suggest_consider_name(n, i->name);
     }
 }
 
@@ -144,7 +146,7 @@ const char *dt_suggest_variable(struct dt_session *d, const char *scope, const c
         return "";
     }
     dt_ident_each(self ? d->threads : this ? d->locals : d->globals, consider_variable, &n);
-    return question(d, self ? "self->" : this ? "this->" : "", n.name);
+    return suggest_print_question(d, self ? "self->" : this ? "this->" : "", n.name);
 }
 
 static void consider_aggregation(void *arg, const struct dt_ident *i)
@@ -152,7 +154,7 @@ static void consider_aggregation(void *arg, const struct dt_ident *i)
     struct nearest *n = arg;
 
     if (i->aggregation) {
-        consider(n, i->name);
+        suggest_consider_name(n, i->name);
     }
 }
 
@@ -161,7 +163,7 @@ const char *dt_suggest_aggregation(struct dt_session *d, const char *name)
     struct nearest n = nearest_to(d, name);
 
     dt_ident_each(d->aggregations, consider_aggregation, &n);
-    return question(d, "@", n.name);
+    return suggest_print_question(d, "@", n.name);
 }
 
 /* ---- probes ------------------------------------------------------------------------ */
@@ -176,7 +178,7 @@ static bool consider_probe(void *arg, const struct dt_probe_info *info)
     struct search *s = arg;
     const char *const fields[FIELDS] = {info->provider, info->module, info->function, info->name};
 
-    consider(&s->nearest, fields[s->field]);
+    suggest_consider_name(&s->nearest, fields[s->field]);
     return s->nearest.distance != 0;
 }
 
@@ -200,7 +202,7 @@ static bool is_pattern(const char *text)
     return strpbrk(text, "*?[\\") != NULL;
 }
 
-static bool any(void *arg, const struct dt_probe_info *info)
+static bool suggest_take_probe(void *arg, const struct dt_probe_info *info)
 {
     (void)arg;
     (void)info;
@@ -208,7 +210,7 @@ static bool any(void *arg, const struct dt_probe_info *info)
 }
 
 /* Corrects a single field; if that is not enough, and it was the provider, others after it. */
-static bool correct(struct dt_session *d, const char *fields[FIELDS])
+static bool suggest_correct_fields(struct dt_session *d, const char *fields[FIELDS])
 {
     for (unsigned i = FIELDS; i-- > 0;) {
         const char *was = fields[i];
@@ -216,9 +218,10 @@ static bool correct(struct dt_session *d, const char *fields[FIELDS])
         if (better && *better) {
             const struct dt_probe_source *probes = d->probes;
             fields[i] = better;
-            if (probes->each(probes->arg, fields[0], fields[1], fields[2], fields[3], 0, any,
-                             NULL) > 0 ||
-                dt_derived_each(d, fields[0], fields[1], fields[2], fields[3], any, NULL) > 0) {
+            if (probes->each(probes->arg, fields[0], fields[1], fields[2], fields[3], 0,
+                             suggest_take_probe, NULL) > 0 ||
+                dt_derived_each(d, fields[0], fields[1], fields[2], fields[3], suggest_take_probe,
+                                NULL) > 0) {
                 return true;
             }
             fields[i] = was;
@@ -231,13 +234,13 @@ const char *dt_suggest_probe(struct dt_session *d, const struct dt_node *n)
 {
     const char *fields[FIELDS] = {n->provider, n->module, n->function, n->probe_name};
 
-    if (!correct(d, fields)) {
+    if (!suggest_correct_fields(d, fields)) {
         /* A provider that nothing has: the rest can only be looked at once it is the right one. */
         const char *const alone[FIELDS] = {fields[0], "", "", ""};
         const char *provider =
             *fields[0] && !is_pattern(fields[0]) ? nearest_field(d, alone, 0) : "";
         fields[0] = provider ? provider : "";
-        if (!*fields[0] || !correct(d, fields)) {
+        if (!*fields[0] || !suggest_correct_fields(d, fields)) {
             return "";
         }
     }
@@ -248,7 +251,7 @@ const char *dt_suggest_probe(struct dt_session *d, const struct dt_node *n)
 
 /* Lower case, without the underscores: MsgSendPulse and msg_send_pulse are the same. A cover
  * function's `_r` is left out. */
-static const char *squeezed(struct dt_session *d, const char *name)
+static const char *suggest_squeeze_name(struct dt_session *d, const char *name)
 {
     size_t length = strlen(name);
     char *text = dt_alloc(d, length + 1), *to = text;
@@ -279,7 +282,7 @@ static const struct {
             {"dtracecontrol", "dtrace"}};
 
 /* The call has that name, or a name that fits the pattern; both are squeezed. */
-static bool is_named(struct dt_session *d, const char *call, const char *wanted)
+static bool suggest_is_named(struct dt_session *d, const char *call, const char *wanted)
 {
     if (dtrace_glob(wanted, call)) {
         return true;
@@ -303,16 +306,17 @@ struct calls {
     struct dt_node *first, *last;
 };
 
-static bool take_call(void *arg, const struct dt_probe_info *info)
+static bool suggest_take_call(void *arg, const struct dt_probe_info *info)
 {
     struct calls *c = arg;
-    const char *call = squeezed(c->session, info->function);
+    const char *call = suggest_squeeze_name(c->session, info->function);
     const struct dt_node *same = c->first;
 
     while (same && strcmp(same->function, info->function) != 0) {
         same = same->next;
     }
-    if (strcmp(info->provider, "syscall") == 0 && !same && is_named(c->session, call, c->name)) {
+    if (strcmp(info->provider, "syscall") == 0 && !same &&
+        suggest_is_named(c->session, call, c->name)) {
         struct dt_node *n = dt_node_new(c->session, DT_NODE_PROBE, c->asked->location);
         *n = *c->asked;
         n->next = NULL;
@@ -341,8 +345,8 @@ bool dt_probe_by_qnx_name(struct dt_session *d, struct dt_node *n)
     if (!isupper((unsigned char)*capital)) {
         return false;
     }
-    c.name = squeezed(d, n->function);
-    probes->each(probes->arg, "syscall", n->module, "", n->probe_name, 0, take_call, &c);
+    c.name = suggest_squeeze_name(d, n->function);
+    probes->each(probes->arg, "syscall", n->module, "", n->probe_name, 0, suggest_take_call, &c);
     if (!c.first) {
         return false;
     }

@@ -108,8 +108,8 @@ static struct dt_printf *action_parse(struct dt_session *d, const struct dt_node
     return parsed;
 }
 
-static void formatted(struct dt_session *d, struct dt_clause *c, struct dt_node *call,
-                      uint16_t kind)
+static void action_make_formatted(struct dt_session *d, struct dt_clause *c, struct dt_node *call,
+                                  uint16_t kind)
 {
     struct dt_node *args = call->args->next;
     struct dt_printf *parsed = action_parse(d, call);
@@ -135,14 +135,14 @@ static void formatted(struct dt_session *d, struct dt_clause *c, struct dt_node 
 void dt_do_printf(struct dt_session *d, struct dt_clause *c, struct dt_node *call)
 {
     action_check_text(d, call, false);
-    formatted(d, c, call, DTRACE_ACT_PRINTF);
+    action_make_formatted(d, c, call, DTRACE_ACT_PRINTF);
 }
 
 void dt_do_system(struct dt_session *d, struct dt_clause *c, struct dt_node *call)
 {
     dt_action_destructive(d, c, call);
     action_check_text(d, call, false);
-    formatted(d, c, call, DTRACE_ACT_SYSTEM);
+    action_make_formatted(d, c, call, DTRACE_ACT_SYSTEM);
 }
 
 void dt_do_freopen(struct dt_session *d, struct dt_clause *c, struct dt_node *call)
@@ -151,7 +151,7 @@ void dt_do_freopen(struct dt_session *d, struct dt_clause *c, struct dt_node *ca
     action_check_text(d, call, true);
     dt_action_want(d, call, strcmp(call->args->text, ".") != 0, "D_FREOPEN_INVALID",
                    "argument #1 cannot be \".\"");
-    formatted(d, c, call, DTRACE_ACT_FREOPEN);
+    action_make_formatted(d, c, call, DTRACE_ACT_FREOPEN);
 }
 
 /* ---- what only the consumer does: printa(), setopt() and the like ------------------- */
@@ -163,8 +163,9 @@ static const struct dt_aggregation_info *agg_of(struct dt_session *d, const stru
     return dt_agg_lookup(d, arg)->aggregation;
 }
 
-static bool same_keys(struct dt_session *d, const struct dt_node *call,
-                      const struct dt_aggregation_info *a, const struct dt_aggregation_info *b)
+static bool action_check_keys(struct dt_session *d, const struct dt_node *call,
+                              const struct dt_aggregation_info *a,
+                              const struct dt_aggregation_info *b)
 {
     dt_action_want(d, call, a->nkeys == b->nkeys, "D_PRINTA_AGGKEY",
                    "aggregations have different numbers of keys");
@@ -195,7 +196,7 @@ void dt_do_printa(struct dt_session *d, struct dt_clause *c, struct dt_node *cal
     const struct dt_aggregation_info *first = agg_of(d, call, aggs, "D_PRINTA_AGGARG");
     for (struct dt_node *arg = aggs; arg; arg = arg->next) {
         const struct dt_aggregation_info *a = agg_of(d, call, arg, "D_PRINTA_AGGARG");
-        dt_action_want(d, call, same_keys(d, call, first, a), "D_PRINTA_AGGPROTO",
+        dt_action_want(d, call, action_check_keys(d, call, first, a), "D_PRINTA_AGGPROTO",
                        "aggregations have keys of different types");
         numbers[f.naggregations++] = dt_agg_lookup(d, arg)->number;
     }
@@ -206,8 +207,8 @@ void dt_do_printa(struct dt_session *d, struct dt_clause *c, struct dt_node *cal
     dt_action_add(d, c, DTRACE_ACT_PRINTA)->format = dt_format_add(d, &f);
 }
 
-static void libact(struct dt_session *d, struct dt_clause *c, enum dtrace_libact what,
-                   const struct dt_node *agg, struct dt_node *value)
+static void action_make_libact(struct dt_session *d, struct dt_clause *c, enum dtrace_libact what,
+                               const struct dt_node *agg, struct dt_node *value)
 {
     uint32_t *number = dt_alloc(d, sizeof(*number));
     struct dt_format f = {.kind = DTRACE_ACT_LIBACT, .arg = what};
@@ -237,7 +238,7 @@ static void agg_action(struct dt_session *d, struct dt_clause *c, struct dt_node
                        "argument #2 must be of scalar type");
         value = action_cast_to_64(d, value);
     }
-    libact(d, c, what, call->args, value);
+    action_make_libact(d, c, what, call->args, value);
 }
 
 void dt_do_clear(struct dt_session *d, struct dt_clause *c, struct dt_node *call)
@@ -265,13 +266,13 @@ void dt_do_setopt(struct dt_session *d, struct dt_clause *c, struct dt_node *cal
     for (const struct dt_node *arg = call->args; arg; arg = arg->next) {
         dt_action_want_type(d, call, arg, dt_node_is_string(arg), "D_PROTO_ARG", "const char *");
     }
-    libact(d, c, DTRACE_LIBACT_SETOPT, NULL, call->args);
+    action_make_libact(d, c, DTRACE_LIBACT_SETOPT, NULL, call->args);
 }
 
 void dt_do_ftruncate(struct dt_session *d, struct dt_clause *c, struct dt_node *call)
 {
     (void)call;
-    libact(d, c, DTRACE_LIBACT_FTRUNCATE, NULL, NULL);
+    action_make_libact(d, c, DTRACE_LIBACT_FTRUNCATE, NULL, NULL);
 }
 
 /* ---- effects where the probe fires: speculations, the system ------------------------ */

@@ -20,8 +20,8 @@ static _Noreturn void agg_fail(struct dt_session *d, const struct dt_node *call,
 
 /* ---- the shape of a distribution ---------------------------------------------------- */
 
-static int64_t constant(struct dt_session *d, const struct dt_node *call, const struct dt_node *arg,
-                        const char *tag)
+static int64_t aggregation_constant_argument(struct dt_session *d, const struct dt_node *call,
+                                             const struct dt_node *arg, const char *tag)
 {
     bool is_step = strcmp(tag, "D_LQUANT_STEPTYPE") == 0;
 
@@ -41,8 +41,8 @@ static uint64_t lquantize_shape(struct dt_session *d, const struct dt_node *call
 {
     const struct dt_node *base_arg = call->args->next, *limit_arg = base_arg->next;
     const struct dt_node *step_arg = limit_arg->next;
-    int64_t base = constant(d, call, base_arg, "D_LQUANT_BASETYPE");
-    int64_t limit = constant(d, call, limit_arg, "D_LQUANT_LIMTYPE"), step = 1;
+    int64_t base = aggregation_constant_argument(d, call, base_arg, "D_LQUANT_BASETYPE");
+    int64_t limit = aggregation_constant_argument(d, call, limit_arg, "D_LQUANT_LIMTYPE"), step = 1;
 
     if (base < INT32_MIN || base > INT32_MAX) {
         agg_fail(d, call, "D_LQUANT_BASEVAL", "argument #1 must be a 32-bit quantity");
@@ -55,7 +55,7 @@ static uint64_t lquantize_shape(struct dt_session *d, const struct dt_node *call
                  "base (argument #1) must be less than limit (argument #2)");
     }
     if (step_arg) {
-        step = constant(d, call, step_arg, "D_LQUANT_STEPTYPE");
+        step = aggregation_constant_argument(d, call, step_arg, "D_LQUANT_STEPTYPE");
         if (step <= 0) {
             agg_fail(d, call, "D_LQUANT_STEPTYPE",
                      "argument #3 must be a non-zero positive integer constant");
@@ -92,7 +92,7 @@ static uint64_t llquantize_shape(struct dt_session *d, const struct dt_node *cal
     int64_t v[4];
 
     for (unsigned i = 0; i < 4; i++, arg = arg->next) {
-        v[i] = constant(d, call, arg, llquantize_arguments[i].type);
+        v[i] = aggregation_constant_argument(d, call, arg, llquantize_arguments[i].type);
         if (v[i] < 0 || v[i] > UINT16_MAX) {
             agg_fail(d, call, llquantize_arguments[i].value,
                      dt_sprintf(d, "argument #%u must be an unsigned 16-bit quantity", i + 1));

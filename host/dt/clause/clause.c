@@ -69,7 +69,8 @@ static uint32_t part_predicate(struct dt_session *d, struct dt_clause *c, struct
     return dt_object_make(d, c->program, n, false);
 }
 
-static struct dt_node *hidden(struct dt_session *d, struct dt_location location, unsigned number)
+static struct dt_node *clause_hidden_variable(struct dt_session *d, struct dt_location location,
+                                              unsigned number)
 {
     struct dt_node *n = dt_node_new(d, DT_NODE_NAME, location);
 
@@ -78,7 +79,8 @@ static struct dt_node *hidden(struct dt_session *d, struct dt_location location,
     return n;
 }
 
-static struct dt_node *number(struct dt_session *d, struct dt_location location, int64_t value)
+static struct dt_node *clause_number_node(struct dt_session *d, struct dt_location location,
+                                          int64_t value)
 {
     return dt_node_int(d, location, value, dt_type_basic(d, DT_BASIC_INT));
 }
@@ -86,27 +88,29 @@ static struct dt_node *number(struct dt_session *d, struct dt_location location,
 static void set_hidden(struct dt_session *d, struct dt_clause *c, unsigned which,
                        struct dt_node *value)
 {
-    struct dt_node *set = dt_node_operator(d, '=', hidden(d, value->location, which), value);
+    struct dt_node *set =
+        dt_node_operator(d, '=', clause_hidden_variable(d, value->location, which), value);
 
     dt_statement(d, c, set);
 }
 
 /* this->%if = condition ? 1 : 2, in a part of its own. */
-static void decide(struct dt_session *d, struct part *p, struct dt_node *condition, unsigned which)
+static void clause_decide_branch(struct dt_session *d, struct part *p, struct dt_node *condition,
+                                 unsigned which)
 {
     struct dt_node *choice = dt_node_new(d, DT_NODE_TERNARY, condition->location);
 
     choice->left = condition;
-    choice->right = number(d, condition->location, 1);
-    choice->third = number(d, condition->location, 2);
+    choice->right = clause_number_node(d, condition->location, 1);
+    choice->third = clause_number_node(d, condition->location, 2);
     set_hidden(d, p->clause, which, choice);
     part_end(d, p);
 }
 
 static void part_statements(struct dt_session *d, struct part *p, struct dt_node *list);
 
-static void branch(struct dt_session *d, struct part *p, struct dt_node *body, unsigned which,
-                   int64_t when)
+static void clause_guard_body(struct dt_session *d, struct part *p, struct dt_node *body,
+                              unsigned which, int64_t when)
 {
     struct dt_node *test;
     uint32_t outer = p->predicate;
@@ -114,8 +118,8 @@ static void branch(struct dt_session *d, struct part *p, struct dt_node *body, u
     if (!body) {
         return;
     }
-    test = dt_node_operator(d, DT_OP_EQ, hidden(d, body->location, which),
-                            number(d, body->location, when));
+    test = dt_node_operator(d, DT_OP_EQ, clause_hidden_variable(d, body->location, which),
+                            clause_number_node(d, body->location, when));
     p->predicate = part_predicate(d, p->clause, test);
     part_statements(d, p, body);
     if (part_has_actions(p)) {
@@ -133,9 +137,9 @@ static void part_statements(struct dt_session *d, struct part *p, struct dt_node
             if (part_has_actions(p)) {
                 part_end(d, p);
             }
-            decide(d, p, list->left, which);
-            branch(d, p, list->body, which, 1);
-            branch(d, p, list->otherwise, which, 2);
+            clause_decide_branch(d, p, list->left, which);
+            clause_guard_body(d, p, list->body, which, 1);
+            clause_guard_body(d, p, list->otherwise, which, 2);
         } else {
             dt_statement(d, p->clause, list);
         }
@@ -162,7 +166,7 @@ static void part_begin_conditional(struct dt_session *d, struct part *p, struct 
     unsigned first = d->programs->conditions + 1, all = ifs + (clause->left != NULL);
 
     for (unsigned i = 0; i < all; i++) {
-        set_hidden(d, p->clause, first + i, number(d, clause->location, 0));
+        set_hidden(d, p->clause, first + i, clause_number_node(d, clause->location, 0));
     }
     part_end(d, p);
     if (clause->left) {
@@ -172,11 +176,11 @@ static void part_begin_conditional(struct dt_session *d, struct part *p, struct 
             dt_fail(d, clause->left->location, "D_PRED_SCALAR",
                     "predicate result must be of scalar type");
         }
-        decide(d, p, clause->left, which);
-        p->predicate =
-            part_predicate(d, p->clause,
-                           dt_node_operator(d, DT_OP_EQ, hidden(d, clause->location, which),
-                                            number(d, clause->location, 1)));
+        clause_decide_branch(d, p, clause->left, which);
+        p->predicate = part_predicate(
+            d, p->clause,
+            dt_node_operator(d, DT_OP_EQ, clause_hidden_variable(d, clause->location, which),
+                             clause_number_node(d, clause->location, 1)));
     }
 }
 
@@ -224,7 +228,7 @@ static void try_actions(void *arg)
 }
 
 /* Discards what a compilation has made, but for variables and aggregations. */
-static void forget(struct dt_programs *programs, const struct dt_programs *before)
+static void clause_forget_programs(struct dt_programs *programs, const struct dt_programs *before)
 {
     programs->formats.n = before->formats.n;
     programs->datum_types.n = before->datum_types.n;
@@ -241,7 +245,7 @@ static void type_actions(struct dt_session *d, struct dt_clause *c, const struct
     struct trial trial = {d, c, body};
     bool typed = dt_try(d, try_actions, &trial);
 
-    forget(programs, &before);
+    clause_forget_programs(programs, &before);
     if (!typed && !(strcmp(dt_caught_tag(d), "D_IDENT_UNDEF") == 0 ||
                     strcmp(dt_caught_tag(d), "D_VAR_UNDEF") == 0)) {
         dt_fail_again(d);
@@ -319,7 +323,7 @@ static void compile_list(struct dt_session *d, struct dt_clause *c, struct dt_no
     if (strcmp(dt_caught_tag(d), "D_ARGS_MULTI") != 0) {
         dt_fail_again(d);
     }
-    forget(programs, &before);
+    clause_forget_programs(programs, &before);
     program->objects.n = made.objects.n;
     program->actions.n = made.actions.n;
     program->ecbs.n = made.ecbs.n;

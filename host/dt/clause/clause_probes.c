@@ -38,7 +38,7 @@ struct match {
     const struct dt_node *probe;
 };
 
-static void least(uint8_t *value, uint8_t other)
+static void clause_probes_take_least(uint8_t *value, uint8_t other)
 {
     *value = other < *value ? other : *value;
 }
@@ -52,14 +52,14 @@ static void add_attributes(struct dt_clause *c, const struct dt_probe_info *info
 
     for (unsigned i = 0; i < 4; i++) {
         if (given[i] && given[i][0]) {
-            least(&all->name[0], info->attributes.name[i]);
-            least(&all->data[0], info->attributes.data[i]);
-            least(&all->dependency[0], info->attributes.dependency[i]);
+            clause_probes_take_least(&all->name[0], info->attributes.name[i]);
+            clause_probes_take_least(&all->data[0], info->attributes.data[i]);
+            clause_probes_take_least(&all->dependency[0], info->attributes.dependency[i]);
         }
     }
 }
 
-static bool matched(void *arg, const struct dt_probe_info *info)
+static bool clause_probes_take_match(void *arg, const struct dt_probe_info *info)
 {
     struct match *m = arg;
     struct dt_session *d = m->session;
@@ -108,7 +108,7 @@ static unsigned each_match(const struct dt_probe_source *probes, const struct dt
                            struct match *m)
 {
     return probes->each(probes->arg, n->provider, n->module, n->function, n->probe_name,
-                        n->probe_id, matched, m);
+                        n->probe_id, clause_probes_take_match, m);
 }
 
 void dt_session_processes(struct dt_session *d,
@@ -119,7 +119,7 @@ void dt_session_processes(struct dt_session *d,
 }
 
 /* pid:NAME:… is pidN:a.out:… of the process of that name. */
-static void name_process(struct dt_session *d, struct dt_node *n)
+static void clause_probes_name_process(struct dt_session *d, struct dt_node *n)
 {
     const char *why = "";
 
@@ -143,7 +143,7 @@ void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
 
     for (struct dt_node *n = c->probes; n; n = n->next) {
         struct match m = {d, c, n};
-        name_process(d, n);
+        clause_probes_name_process(d, n);
         const char *module = probes->module && n->provider
                                  ? probes->module(probes->arg, n->provider, n->module)
                                  : NULL;

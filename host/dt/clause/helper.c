@@ -171,7 +171,7 @@ void dt_helper_clause(struct dt_session *d, const struct dt_node *clause)
 /* ---- the object ---------------------------------------------------------------------- */
 
 /* Fails with the name of what a helper may not use. */
-static _Noreturn void forbidden(struct dt_session *d, struct dt_location at, dif_insn i)
+static _Noreturn void helper_fail_forbidden(struct dt_session *d, struct dt_location at, dif_insn i)
 {
     static const char *const ops[] = {
 #define DIF_OP(number, name, format, doc) [number] = #name,
@@ -247,6 +247,6 @@ void dt_helper_end(struct dt_session *d, struct dt_program *program)
     const struct dif_object *made =
         &((struct dt_made_object *)program->objects.data)[object - 1].dif;
     if (dtrace_helper_check(made, &offset)) {
-        forbidden(d, at, offset < made->ntext ? made->text[offset] : 0);
+        helper_fail_forbidden(d, at, offset < made->ntext ? made->text[offset] : 0);
     }
 }

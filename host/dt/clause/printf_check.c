@@ -20,9 +20,10 @@ static const char *conversion_text(struct dt_session *d, const struct dt_printf 
 }
 
 /* number: of the argument, the format being the first. */
-static _Noreturn void mismatch(struct dt_session *d, const struct dt_node *call, const char *tag,
-                               const char *prototype, const char *conversion, unsigned number,
-                               const char *type)
+static _Noreturn void printf_check_report_mismatch(struct dt_session *d, const struct dt_node *call,
+                                                   const char *tag, const char *prototype,
+                                                   const char *conversion, unsigned number,
+                                                   const char *type)
 {
     dt_fail(d, call->location, tag,
             "%s( ) argument #%u is incompatible with %s prototype:\n"
@@ -56,7 +57,7 @@ static const char *prototype_text(const struct dt_conversion *c)
 }
 
 /* Whether the conversion can print such a value. */
-static bool prints(const struct dt_conversion *c, const struct dt_type *type)
+static bool printf_check_can_print(const struct dt_conversion *c, const struct dt_type *type)
 {
     bool integer = dt_type_is_integer(type), pointer = dt_type_is_pointer(type);
     const struct dt_type *t = dt_type_resolve(type);
@@ -87,8 +88,9 @@ static bool prints(const struct dt_conversion *c, const struct dt_type *type)
     }
 }
 
-static _Noreturn void missing(struct dt_session *d, const struct dt_node *call, const char *tag,
-                              const char *conversion, const char *what)
+static _Noreturn void printf_check_report_missing(struct dt_session *d, const struct dt_node *call,
+                                                  const char *tag, const char *conversion,
+                                                  const char *what)
 {
     dt_fail(d, call->location, tag,
             "%s( ) prototype mismatch: %s is missing a corresponding %s argument", call->text,
@@ -96,7 +98,7 @@ static _Noreturn void missing(struct dt_session *d, const struct dt_node *call, 
 }
 
 /* The number of an argument of the call: the format is the first. */
-static unsigned number_of(const struct dt_node *call, const struct dt_node *arg)
+static unsigned printf_check_argument_number(const struct dt_node *call, const struct dt_node *arg)
 {
     return dt_list_length(call->args) - dt_list_length(arg) + 1;
 }
@@ -105,11 +107,12 @@ static struct dt_node *take_dynamic(struct dt_session *d, const struct dt_node *
                                     const char *conversion, struct dt_node *arg, const char *what)
 {
     if (!arg) {
-        missing(d, call, "D_PRINTF_DYN_PROTO", conversion, what);
+        printf_check_report_missing(d, call, "D_PRINTF_DYN_PROTO", conversion, what);
     }
     if (!dt_type_is_integer(arg->type)) {
-        mismatch(d, call, "D_PRINTF_DYN_TYPE", "int", conversion, number_of(call, arg),
-                 dt_value_text(d, arg));
+        printf_check_report_mismatch(d, call, "D_PRINTF_DYN_TYPE", "int", conversion,
+                                     printf_check_argument_number(call, arg),
+                                     dt_value_text(d, arg));
     }
     return arg->next;
 }
@@ -127,12 +130,14 @@ static struct dt_node *take_value(struct dt_session *d, const struct dt_node *ca
         arg = take_dynamic(d, call, conversion, arg, "\"prec\"");
     }
     if (!arg) {
-        missing(d, call, "D_PRINTF_ARG_PROTO", conversion, "value");
+        printf_check_report_missing(d, call, "D_PRINTF_ARG_PROTO", conversion, "value");
     }
     bool dynamic = dt_type_resolve(arg->type)->kind == DT_TYPE_DYNAMIC;
-    if (dynamic ? c->name[0] != 'k' || !dt_is_location_call(arg) : !prints(c, arg->type)) {
-        mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion, number_of(call, arg),
-                 dt_value_text(d, arg));
+    if (dynamic ? c->name[0] != 'k' || !dt_is_location_call(arg)
+                : !printf_check_can_print(c, arg->type)) {
+        printf_check_report_mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion,
+                                     printf_check_argument_number(call, arg),
+                                     dt_value_text(d, arg));
     }
     return arg->next;
 }
@@ -155,7 +160,7 @@ void dt_printf_check(struct dt_session *d, const struct dt_node *call, struct dt
     if (args) {
         dt_fail(d, call->location, "D_PRINTF_ARG_EXTRA",
                 "%s( ) prototype mismatch: only %u arguments required by this format string",
-                call->text, number_of(call, args) - 1);
+                call->text, printf_check_argument_number(call, args) - 1);
     }
 }
 
@@ -168,8 +173,9 @@ static void take_keys(struct dt_session *d, const struct dt_node *call,
 
     for (; dynamic > 0 && *i < agg->nkeys; dynamic--, (*i)++) {
         if (!dt_type_is_integer(agg->keys[*i])) {
-            mismatch(d, call, "D_PRINTF_DYN_TYPE", "int", conversion_text(d, parsed, c), *i + 1,
-                     dt_type_full_text(d, agg->keys[*i]));
+            printf_check_report_mismatch(d, call, "D_PRINTF_DYN_TYPE", "int",
+                                         conversion_text(d, parsed, c), *i + 1,
+                                         dt_type_full_text(d, agg->keys[*i]));
         }
     }
     if ((c->flags & DT_CONV_AGG) || *i >= agg->nkeys) {
@@ -179,9 +185,9 @@ static void take_keys(struct dt_session *d, const struct dt_node *call,
     enum dt_type_kind kind = dt_type_resolve(key)->kind;
     bool location = kind == DT_TYPE_STACK ? c->name[0] == 'k'
                                           : kind == DT_TYPE_SYMADDR || kind == DT_TYPE_USYMADDR;
-    if (!location && !prints(c, key)) {
-        mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion_text(d, parsed, c), *i,
-                 dt_type_full_text(d, key));
+    if (!location && !printf_check_can_print(c, key)) {
+        printf_check_report_mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c),
+                                     conversion_text(d, parsed, c), *i, dt_type_full_text(d, key));
     }
 }
 

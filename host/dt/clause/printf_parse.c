@@ -96,7 +96,7 @@ static void take_flags(struct reader *r, struct dt_conversion *c)
     end_number(r, c);
 }
 
-static void take_name(struct reader *r, struct dt_conversion *c)
+static void printf_parse_take_name(struct reader *r, struct dt_conversion *c)
 {
     static const char known[] = "aAcCdeEfgGiIkopPsSTuxXY";
     size_t n = strspn(r->at, "hlL");
@@ -156,7 +156,7 @@ struct dt_printf *dt_printf_parse(struct dt_session *d, const char *format, cons
             r.at++;
             take_flags(&r, c);
             if (!r.why) {
-                take_name(&r, c);
+                printf_parse_take_name(&r, c);
             }
         }
     }

@@ -92,7 +92,7 @@ static int gen_comparison(struct dt_code *c, struct dt_node *n)
 }
 
 /* The branch that is taken if the other one isn't. */
-static enum dif_op opposite(enum dif_op branch)
+static enum dif_op codegen_opposite_branch(enum dif_op branch)
 {
     static const enum dif_op opposites[] = {
         [DIF_OP_be] = DIF_OP_bne,   [DIF_OP_bne] = DIF_OP_be,   [DIF_OP_bl] = DIF_OP_bge,
@@ -150,7 +150,7 @@ void dt_gen_jump(struct dt_code *c, struct dt_node *n, bool when, unsigned label
         dt_emit(c, DIF_RRR(DIF_OP_tst, reg, 0, 0));
         dt_reg_free(c, reg);
     }
-    dt_branch(c, when ? taken : opposite(taken), label);
+    dt_branch(c, when ? taken : codegen_opposite_branch(taken), label);
 }
 
 int dt_gen_condition(struct dt_code *c, struct dt_node *n)

@@ -41,7 +41,7 @@ static int gen_argument(struct dt_code *c, struct dt_node *arg, const struct dt_
     return any ? dt_gen(c, arg) : dt_gen_as(c, arg, wanted);
 }
 
-static void push(struct dt_code *c, const struct dt_node *arg, int reg)
+static void codegen_push_argument(struct dt_code *c, const struct dt_node *arg, int reg)
 {
     struct dif_type type = dt_dif_type(arg->type);
     bool text =
@@ -83,7 +83,8 @@ void dt_gen_push(struct dt_code *c, struct dt_node *args, const struct dt_type *
     dt_emit(c, DIF_RRR(DIF_OP_flushts, 0, 0, 0));
     i = 0;
     for (arg = args; arg; arg = arg->next, i++) {
-        push(c, arg, i < ready ? regs[i] : gen_argument(c, arg, i < nwanted ? wanted[i] : NULL));
+        codegen_push_argument(
+            c, arg, i < ready ? regs[i] : gen_argument(c, arg, i < nwanted ? wanted[i] : NULL));
     }
 }
 
@@ -206,7 +207,7 @@ static uint64_t pointee_size(const struct dt_type *type)
 }
 
 /* value = value op right, in 64 bits, then in the left one's type. */
-static void combine(struct dt_code *c, struct dt_node *n, int value)
+static void codegen_combine_value(struct dt_code *c, struct dt_node *n, int value)
 {
     static const int ops[] = {'+', '-', '*', '/', '%', '&', '|', '^', DT_OP_SHL, DT_OP_SHR};
     const struct dt_type *left = n->left->type, *right = n->right->type;
@@ -233,7 +234,7 @@ int dt_gen_assign(struct dt_code *c, struct dt_node *n)
     if (is_variable(n->left)) {
         int value = plain ? dt_gen_as(c, n->right, n->left->type) : dt_gen_variable(c, n->left);
         if (!plain) {
-            combine(c, n, value);
+            codegen_combine_value(c, n, value);
         }
         store_variable(c, n->left, value);
         return value;
@@ -247,7 +248,7 @@ int dt_gen_assign(struct dt_code *c, struct dt_node *n)
         value = dt_reg(c, n->location);
         dt_emit(c, DIF_RRR(DIF_OP_mov, address, 0, value));
         dt_gen_load(c, n->left, value);
-        combine(c, n, value);
+        codegen_combine_value(c, n, value);
     }
     dt_gen_store(c, n->left, value, address);
     dt_reg_free(c, address);

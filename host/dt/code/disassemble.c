@@ -12,7 +12,7 @@ static const struct op {
 #include "trace/dtrace/opcodes.def"
 };
 
-static enum dif_scope scope_of(uint32_t op)
+static enum dif_scope disassemble_scope_of(uint32_t op)
 {
     switch (op) {
     case DIF_OP_ldts:
@@ -29,7 +29,7 @@ static enum dif_scope scope_of(uint32_t op)
     }
 }
 
-static const char *const subroutines[DIF_SUBR_MAX + 1] = {
+static const char *const disassemble_subroutine_names[DIF_SUBR_MAX + 1] = {
 #define DIF_SUBR(number, name, result, args, cost, doc) [number] = #name,
 #include "trace/dtrace/opcodes.def"
 };
@@ -48,14 +48,14 @@ static const char *variable_name(const struct dif_object *o, uint32_t op, uint32
         break;
     }
     for (uint32_t i = 0; i < o->nvars; i++) {
-        if (o->vars[i].id == id && o->vars[i].scope == scope_of(op)) {
+        if (o->vars[i].id == id && o->vars[i].scope == disassemble_scope_of(op)) {
             name = o->strings + o->vars[i].name;
         }
     }
     return name ? name : "?";
 }
 
-static void print_string(const char *text, FILE *out)
+static void disassemble_print_string(const char *text, FILE *out)
 {
     putc('"', out);
     for (; *text; text++) {
@@ -70,13 +70,14 @@ static void print_string(const char *text, FILE *out)
     putc('"', out);
 }
 
-static void print_variable(const struct dif_object *o, uint32_t op, uint32_t id, FILE *out)
+static void disassemble_print_variable(const struct dif_object *o, uint32_t op, uint32_t id,
+                                       FILE *out)
 {
     fprintf(out, "\t\t! DT_VAR(%u) = \"%s\"", id, variable_name(o, op, id));
 }
 
 /* %a, %b, %d: the registers r1, r2, rd; %v: the number r1, %i: the index, %l: the label. */
-static const char *const operands[] = {
+static const char *const disassemble_operand_forms[] = {
     [DIF_FORMAT_BAD] = "",
     [DIF_FORMAT_NONE] = "",
     [DIF_FORMAT_RRR] = "%a, %b, %d",
@@ -101,7 +102,7 @@ static const char *const operands[] = {
 
 static void print_operands(enum dif_format form, dif_insn i, FILE *out)
 {
-    for (const char *p = operands[form]; *p; p++) {
+    for (const char *p = disassemble_operand_forms[form]; *p; p++) {
         if (*p == '%') {
             switch (*++p) {
             case 'a':
@@ -142,18 +143,18 @@ static void print_meaning(const struct dif_object *o, dif_insn i, FILE *out)
     case DIF_FORMAT_SETS:
         if (index < o->strings_size) {
             fputs("\t\t! ", out);
-            print_string(o->strings + index, out);
+            disassemble_print_string(o->strings + index, out);
         }
         break;
     case DIF_FORMAT_LDA:
-        print_variable(o, op, r1, out);
+        disassemble_print_variable(o, op, r1, out);
         break;
     case DIF_FORMAT_LDV:
     case DIF_FORMAT_STV:
-        print_variable(o, op, index, out);
+        disassemble_print_variable(o, op, index, out);
         break;
     case DIF_FORMAT_CALL:
-        fprintf(out, "\t\t! %s", index <= DIF_SUBR_MAX ? subroutines[index] : "?");
+        fprintf(out, "\t\t! %s", index <= DIF_SUBR_MAX ? disassemble_subroutine_names[index] : "?");
         break;
     case DIF_FORMAT_PUSHR:
     case DIF_FORMAT_PUSHV:
@@ -202,7 +203,8 @@ static void print_variables(struct dt_session *d, const struct dt_made_object *m
     }
 }
 
-static void disassemble(struct dt_session *d, const struct dt_made_object *made, FILE *out)
+static void disassemble_print_object(struct dt_session *d, const struct dt_made_object *made,
+                                     FILE *out)
 {
     const struct dif_object *o = &made->dif;
 
@@ -234,6 +236,6 @@ void dt_program_disassemble(const struct dt_program *p, FILE *out)
     const struct dt_made_object *objects = p->objects.data;
 
     for (unsigned i = 0; i < p->objects.n; i++) {
-        disassemble(p->session, &objects[i], out);
+        disassemble_print_object(p->session, &objects[i], out);
     }
 }

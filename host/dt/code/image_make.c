@@ -105,14 +105,14 @@ static const size_t element_bytes[TABLES] = {
     [STRINGS] = 1,
 };
 
-static uint32_t count(const struct table *t, enum table_name name)
+static uint32_t image_count_entries(const struct table *t, enum table_name name)
 {
     return (uint32_t)(t[name].bytes / element_bytes[name]);
 }
 
 static uint32_t add_string(struct table *t, const char *text)
 {
-    uint32_t at = count(t, STRINGS);
+    uint32_t at = image_count_entries(t, STRINGS);
 
     if (!text || !*text) {
         return 0; /* the table begins with an empty one */
@@ -124,13 +124,13 @@ static uint32_t add_string(struct table *t, const char *text)
 static void add_object(struct table *t, const struct dif_object *o)
 {
     struct dtrace_image_object object = {
-        .first_text = count(t, TEXT),
+        .first_text = image_count_entries(t, TEXT),
         .ntext = o->ntext,
-        .first_int = count(t, INTS),
+        .first_int = image_count_entries(t, INTS),
         .nints = o->nints,
-        .first_string = count(t, STRINGS),
+        .first_string = image_count_entries(t, STRINGS),
         .strings_size = o->strings_size,
-        .first_var = count(t, VARIABLES),
+        .first_var = image_count_entries(t, VARIABLES),
         .nvars = o->nvars,
         .result = o->result,
     };
@@ -144,25 +144,26 @@ static void add_object(struct table *t, const struct dif_object *o)
 
 /* ---- programs ---------------------------------------------------------------------- */
 
-static uint32_t shifted(uint32_t number, uint32_t by)
+static uint32_t image_shift_number(uint32_t number, uint32_t by)
 {
     return number ? number + by : 0;
 }
 
-static void add_program(struct table *t, const struct dt_program *p)
+static void image_add_program(struct table *t, const struct dt_program *p)
 {
     const struct dt_made_object *objects = p->objects.data;
     const struct dt_made_action *actions = p->actions.data;
     const struct dt_made_ecb *ecbs = p->ecbs.data;
-    uint32_t first_object = count(t, OBJECTS), first_action = count(t, ACTIONS);
+    uint32_t first_object = image_count_entries(t, OBJECTS),
+             first_action = image_count_entries(t, ACTIONS);
 
     for (unsigned i = 0; i < p->objects.n; i++) {
         add_object(t, &objects[i].dif);
     }
     for (unsigned i = 0; i < p->actions.n; i++) {
         struct dtrace_image_action a = actions[i].image;
-        a.object = shifted(a.object, first_object);
-        a.weight = shifted(a.weight, first_object);
+        a.object = image_shift_number(a.object, first_object);
+        a.weight = image_shift_number(a.weight, first_object);
         table_add(&t[ACTIONS], &a, sizeof(a));
     }
     for (unsigned i = 0; i < p->ecbs.n; i++) {
@@ -172,7 +173,7 @@ static void add_program(struct table *t, const struct dt_program *p)
             .function = add_string(t, ecbs[i].function),
             .name = add_string(t, ecbs[i].name),
             .probe = ecbs[i].probe,
-            .predicate = shifted(ecbs[i].predicate, first_object),
+            .predicate = image_shift_number(ecbs[i].predicate, first_object),
             .first_action = ecbs[i].first_action + first_action,
             .nactions = ecbs[i].nactions,
             .clause = ecbs[i].clause,
@@ -193,7 +194,7 @@ static bool may_have_helpers(const struct dtrace_image_action *a)
 static void add_helpers(struct dt_session *d, struct table *t)
 {
     struct dtrace_image_action *a = (void *)t[ACTIONS].data;
-    const uint32_t n = count(t, ACTIONS), first = count(t, OBJECTS) + 1;
+    const uint32_t n = image_count_entries(t, ACTIONS), first = image_count_entries(t, OBJECTS) + 1;
     const struct dt_program *helpers = NULL;
     uint32_t i = 0;
 
@@ -220,7 +221,7 @@ static void add_fault_clause(struct table *t)
     struct dtrace_image_ecb e = {
         .provider = add_string(t, "dtrace"),
         .name = add_string(t, "ERROR"),
-        .first_action = count(t, ACTIONS),
+        .first_action = image_count_entries(t, ACTIONS),
         .nactions = 5,
         .clause = DTRACE_CLAUSE_FAULT,
         .flags = DTRACE_ECB_PART,
@@ -236,7 +237,7 @@ static void add_fault_clause(struct table *t)
                                .result = {.kind = DIF_TYPE_CTF, .size = 8}};
         struct dtrace_image_action a = {.kind = DTRACE_ACT_DIFEXPR};
         add_object(t, &o);
-        a.object = count(t, OBJECTS);
+        a.object = image_count_entries(t, OBJECTS);
         table_add(&t[ACTIONS], &a, sizeof(a));
     }
     table_add(&t[ECBS], &e, sizeof(e));
@@ -265,12 +266,12 @@ const char *dt_image_option_name(uint32_t option)
     return option < DTRACE_OPT_MAX ? option_names[option] : NULL;
 }
 
-static size_t aligned(size_t n)
+static size_t image_align_size(size_t n)
 {
     return (n + 7) & ~(size_t)7;
 }
 
-static void *assemble(const struct dt_session *d, struct table *t, size_t *size)
+static void *image_assemble_tables(const struct dt_session *d, struct table *t, size_t *size)
 {
     struct dtrace_image head = {
         .magic = DTRACE_IMAGE_MAGIC,
@@ -280,11 +281,11 @@ static void *assemble(const struct dt_session *d, struct table *t, size_t *size)
     };
     memcpy(head.kernel, d->kernel_id, sizeof(head.kernel));
     struct dtrace_image_table *tables = &head.options;
-    size_t at = aligned(sizeof(head));
+    size_t at = image_align_size(sizeof(head));
 
     for (unsigned i = 0; i < TABLES; i++) {
-        tables[i] = (struct dtrace_image_table){(uint32_t)at, count(t, i)};
-        at = aligned(at + t[i].bytes);
+        tables[i] = (struct dtrace_image_table){(uint32_t)at, image_count_entries(t, i)};
+        at = image_align_size(at + t[i].bytes);
     }
     head.size = (uint32_t)at;
     char *image = calloc(1, at);
@@ -311,24 +312,24 @@ void *dt_image_make(struct dt_session *d, struct dt_program *const *programs, un
         }
     }
     for (unsigned i = 0; i < n; i++) {
-        add_program(tables, programs[i]);
+        image_add_program(tables, programs[i]);
     }
     add_helpers(d, tables);
     /* Where each clause's ECBs are, for -v. */
     const struct dtrace_image_ecb *ecbs = (const void *)tables[ECBS].data;
     struct dt_clause_info *clauses = d->programs->clauses.data;
 
-    for (uint32_t i = 0; i < count(tables, ECBS); i++) {
+    for (uint32_t i = 0; i < image_count_entries(tables, ECBS); i++) {
         if (ecbs[i].clause < d->programs->clauses.n) {
             struct dt_clause_info *info = &clauses[ecbs[i].clause];
             info->first_ecb = info->necbs ? info->first_ecb : i;
             info->necbs++;
         }
     }
-    if (count(tables, ECBS)) {
+    if (image_count_entries(tables, ECBS)) {
         add_fault_clause(tables);
     }
-    void *image = assemble(d, tables, size);
+    void *image = image_assemble_tables(d, tables, size);
     for (unsigned i = 0; i < TABLES; i++) {
         free(tables[i].data);
     }

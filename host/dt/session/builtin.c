@@ -70,8 +70,8 @@ static const struct since {
     {"getf", VERSION(10)},      {"json", VERSION(11)},     {"strtoll", VERSION(11)},
 };
 
-static struct dt_ident *define(struct dt_session *d, const char *name, enum dt_ident_kind kind,
-                               uint32_t number)
+static struct dt_ident *builtin_define_name(struct dt_session *d, const char *name,
+                                            enum dt_ident_kind kind, uint32_t number)
 {
     struct dt_ident *ident = dt_ident_add(d, d->globals, name, kind);
 
@@ -114,7 +114,7 @@ static void define_subroutine(struct dt_session *d, const char *name, uint32_t n
     if (!*result) {
         return; /* has no meaning here: an undefined function */
     }
-    struct dt_ident *ident = define(d, name, DT_IDENT_FUNCTION, number);
+    struct dt_ident *ident = builtin_define_name(d, name, DT_IDENT_FUNCTION, number);
     const struct dt_type **types = dt_alloc(d, MOST * sizeof(*types));
     struct dt_signature *s = &ident->signature;
     while (*args && s->nargs < MOST) {
@@ -131,12 +131,12 @@ static void define_subroutine(struct dt_session *d, const char *name, uint32_t n
 void dt_builtins_define(struct dt_session *d)
 {
 #define DIF_VAR(number, name, kind, result, doc) \
-    define(d, #name, DT_IDENT_##kind, number)->type = type_named(d, result);
+    builtin_define_name(d, #name, DT_IDENT_##kind, number)->type = type_named(d, result);
 #define DIF_SUBR(number, name, result, args, cost, doc) \
     define_subroutine(d, #name, number, result, args);
 #include "trace/dtrace/opcodes.def"
-#define AGGREGATING(name, kind) define(d, #name, DT_IDENT_AGGFUNC, kind);
-#define ACTION(name, number) define(d, #name, DT_IDENT_ACTION, number);
+#define AGGREGATING(name, kind) builtin_define_name(d, #name, DT_IDENT_AGGFUNC, kind);
+#define ACTION(name, number) builtin_define_name(d, #name, DT_IDENT_ACTION, number);
 #include "host/dt/clause/actions.def"
 }
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Noreturn void unreadable(struct dt_session *d, const char *path)
+static _Noreturn void compile_report_unreadable(struct dt_session *d, const char *path)
 {
     dt_fail(d, (struct dt_location){.file = path}, "", "failed to open %s: %s", path,
             strerror(errno));
@@ -25,7 +25,7 @@ const char *dt_file_read(struct dt_session *d, const char *path, size_t *size)
     size_t got;
 
     if (!f) {
-        unreadable(d, path);
+        compile_report_unreadable(d, path);
     }
     do {
         char part[4096];
@@ -38,7 +38,7 @@ const char *dt_file_read(struct dt_session *d, const char *path, size_t *size)
     bool bad = ferror(f) != 0;
     fclose(f);
     if (bad) {
-        unreadable(d, path);
+        compile_report_unreadable(d, path);
     }
     *size = text.n;
     return text.data ? text.data : "";
@@ -98,7 +98,7 @@ const char *dt_inline_define(struct dt_session *d, const char *type, const char 
     return name;
 }
 
-static struct dt_program *compile(struct dt_session *d, const struct dt_source *source)
+static struct dt_program *compile_source(struct dt_session *d, const struct dt_source *source)
 {
     size_t size = source->text ? strlen(source->text) : 0;
     const char *text = source->text;
@@ -139,7 +139,7 @@ struct dt_program *dt_compile(struct dt_session *d, const struct dt_source *sour
         return NULL;
     }
     d->recover = &recover;
-    struct dt_program *program = compile(d, copy);
+    struct dt_program *program = compile_source(d, copy);
     d->recover = NULL;
     d->parse = NULL;
     return program;

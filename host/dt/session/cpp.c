@@ -16,7 +16,7 @@ extern char **environ;
 
 enum { ARGUMENTS_MAX = 512 };
 
-static _Noreturn void failed(struct dt_session *d)
+static _Noreturn void cpp_report_failure(struct dt_session *d)
 {
     dt_fail(d, (struct dt_location){0}, "", "Preprocessor failed to process input program");
 }
@@ -26,10 +26,10 @@ struct command {
     unsigned n;
 };
 
-static void add(struct dt_session *d, struct command *c, const char *word)
+static void cpp_add_word(struct dt_session *d, struct command *c, const char *word)
 {
     if (c->n == ARGUMENTS_MAX) {
-        failed(d);
+        cpp_report_failure(d);
     }
     c->words[c->n++] = word;
 }
@@ -40,32 +40,32 @@ static void make_command(struct dt_session *d, struct command *c, const struct d
     unsigned version = dt_session_version(d);
     const char *path = o->texts[DT_O_cpppath], *standard = o->texts[DT_O_stdc];
 
-    add(d, c, path ? path : "cpp");
-    add(d, c, "-w");
+    cpp_add_word(d, c, path ? path : "cpp");
+    cpp_add_word(d, c, "-w");
     if (standard && *standard == 's') {
-        add(d, c, "-traditional-cpp");
+        cpp_add_word(d, c, "-traditional-cpp");
     }
     if (o->values[DT_O_cpphdrs]) {
-        add(d, c, "-H");
+        cpp_add_word(d, c, "-H");
     }
-    add(d, c, "-D__SUNW_D=1");
-    add(d, c,
-        dt_sprintf(d, "-D__SUNW_D_VERSION=0x%08x",
-                   (version >> 16) << 24 | (version >> 8 & 255) << 12 | (version & 255)));
+    cpp_add_word(d, c, "-D__SUNW_D=1");
+    cpp_add_word(d, c,
+                 dt_sprintf(d, "-D__SUNW_D_VERSION=0x%08x",
+                            (version >> 16) << 24 | (version >> 8 & 255) << 12 | (version & 255)));
     for (const struct dt_text_list *l = o->lists[DT_O_define]; l; l = l->next) {
-        add(d, c, l->text);
+        cpp_add_word(d, c, l->text);
     }
     const char *slash = s->file ? strrchr(s->file, '/') : NULL;
-    add(d, c, "-iquote");
-    add(d, c,
-        !slash             ? "."
-        : slash == s->file ? "/"
-                           : dt_strndup(d, s->file, (size_t)(slash - s->file)));
-    add(d, c, "-");
+    cpp_add_word(d, c, "-iquote");
+    cpp_add_word(d, c,
+                 !slash             ? "."
+                 : slash == s->file ? "/"
+                                    : dt_strndup(d, s->file, (size_t)(slash - s->file)));
+    cpp_add_word(d, c, "-");
 }
 
 /* The text into a file, without a first line that is for the shell. */
-static FILE *input(const struct dt_source *s, const char *text, size_t size)
+static FILE *cpp_write_input(const struct dt_source *s, const char *text, size_t size)
 {
     FILE *f = temporary_stream();
     const char *start = text;
@@ -86,7 +86,7 @@ static FILE *input(const struct dt_source *s, const char *text, size_t size)
     return f;
 }
 
-static bool run(char *const *words, FILE *in, FILE *out)
+static bool cpp_run_command(char *const *words, FILE *in, FILE *out)
 {
     posix_spawn_file_actions_t actions;
     int status = 0;
@@ -107,8 +107,8 @@ const char *dt_preprocess(struct dt_session *d, const struct dt_source *s, const
     char *result = NULL;
 
     make_command(d, &c, s);
-    FILE *in = input(s, text, *size), *out = temporary_stream();
-    if (in && out && run((char *const *)c.words, in, out)) {
+    FILE *in = cpp_write_input(s, text, *size), *out = temporary_stream();
+    if (in && out && cpp_run_command((char *const *)c.words, in, out)) {
         long n = fseek(out, 0, SEEK_END) == 0 ? ftell(out) : -1;
         result = n < 0 ? NULL : dt_alloc(d, (size_t)n + 1);
         rewind(out);
@@ -121,7 +121,7 @@ const char *dt_preprocess(struct dt_session *d, const struct dt_source *s, const
         fclose(out);
     }
     if (!result) {
-        failed(d);
+        cpp_report_failure(d);
     }
     return result;
 }

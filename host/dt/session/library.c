@@ -212,7 +212,7 @@ static int is_library(const struct dirent *e)
     return n > 2 && strcmp(e->d_name + n - 2, ".d") == 0;
 }
 
-static void find_in(struct search *s, const char *directory)
+static void library_find_folder(struct search *s, const char *directory)
 {
     struct dirent **list;
     int n = scandir(directory, &list, is_library, alphasort);
@@ -240,7 +240,8 @@ static void find_in(struct search *s, const char *directory)
 
 /* ---- loading ----------------------------------------------------------------------- */
 
-static void parse(struct dt_session *d, const char *path, const char *text, size_t size)
+static void library_parse_text(struct dt_session *d, const char *path, const char *text,
+                               size_t size)
 {
     struct dt_source *source = dt_alloc(d, sizeof(*source));
 
@@ -250,7 +251,7 @@ static void parse(struct dt_session *d, const char *path, const char *text, size
 }
 
 /* False: it is left out. */
-static bool load(struct search *s, struct library *l)
+static bool library_load_file(struct search *s, struct library *l)
 {
     struct dt_location location = {.file = l->path, .line = 1};
 
@@ -271,11 +272,11 @@ static bool load(struct search *s, struct library *l)
             dt_fail(s->d, location, "D_PRAGMA_DEPEND",
                     "library %s depends on library %s, which was not found", l->name, x->name);
         }
-        l->missing |= !load(s, other);
+        l->missing |= !library_load_file(s, other);
     }
     l->state = DONE;
     if (!l->missing) {
-        parse(s->d, l->path, l->text, l->size);
+        library_parse_text(s->d, l->path, l->text, l->size);
     }
     return !l->missing;
 }
@@ -289,21 +290,21 @@ void dt_libraries_load(struct dt_session *d)
         return;
     }
     if (d->options.texts[DT_O_syslibdir]) {
-        find_in(&s, d->options.texts[DT_O_syslibdir]);
+        library_find_folder(&s, d->options.texts[DT_O_syslibdir]);
     } else {
         const char *errors = errors_text(d), *registers = registers_text(d);
-        parse(d, "(built in)", errors, strlen(errors));
-        parse(d, "(built in)", states_text, sizeof(states_text) - 1);
-        parse(d, "(built in)", words_text, sizeof(words_text) - 1);
-        parse(d, "(built in)", built_in, sizeof(built_in) - 1);
-        parse(d, "(built in)", registers, strlen(registers));
+        library_parse_text(d, "(built in)", errors, strlen(errors));
+        library_parse_text(d, "(built in)", states_text, sizeof(states_text) - 1);
+        library_parse_text(d, "(built in)", words_text, sizeof(words_text) - 1);
+        library_parse_text(d, "(built in)", built_in, sizeof(built_in) - 1);
+        library_parse_text(d, "(built in)", registers, strlen(registers));
         /* The variable errno gets its type from them. */
         dt_ident_lookup(d->globals, "errno")->type = dt_type_lookup(d, NULL, "errno_t");
     }
     for (const struct dt_text_list *l = d->options.lists[DT_O_libdir]; l; l = l->next) {
-        find_in(&s, l->text);
+        library_find_folder(&s, l->text);
     }
     for (struct library *l = s.libraries; l; l = l->next) {
-        load(&s, l);
+        library_load_file(&s, l);
     }
 }

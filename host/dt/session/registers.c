@@ -12,11 +12,11 @@
 #include <elf.h>
 #include <stddef.h>
 
-static const char *const arm[] = {
+static const char *const registers_arm_names[] = {
 #define REGISTER(name) #name,
     KYMO_REGISTERS_ARM(REGISTER)};
-static const char *const aarch64[] = {KYMO_REGISTERS_AARCH64(REGISTER)};
-static const char *const x86_64[] = {KYMO_REGISTERS_X86_64(REGISTER)
+static const char *const registers_aarch64_names[] = {KYMO_REGISTERS_AARCH64(REGISTER)};
+static const char *const registers_x86_64_names[] = {KYMO_REGISTERS_X86_64(REGISTER)
 #undef REGISTER
 };
 
@@ -34,17 +34,17 @@ static const struct dt_register_alias x86_64_shared[] = {{"R_R0", KYMO_PANIC_X86
                                                          {"R_PS", KYMO_PANIC_X86_64_rflags},
                                                          {NULL, 0}};
 
-static const struct dt_registers machines[] = {
-    {EM_ARM, "Cortex-M", arm, KYMO_PANIC_ARM_xpsr + 1, arm_shared},
-    {EM_AARCH64, "AArch64", aarch64, KYMO_PANIC_AARCH64_psr + 1, aarch64_shared},
-    {EM_X86_64, "x86-64", x86_64, KYMO_PANIC_X86_64_rflags + 1, x86_64_shared},
+static const struct dt_registers registers_machine_table[] = {
+    {EM_ARM, "Cortex-M", registers_arm_names, KYMO_PANIC_ARM_xpsr + 1, arm_shared},
+    {EM_AARCH64, "AArch64", registers_aarch64_names, KYMO_PANIC_AARCH64_psr + 1, aarch64_shared},
+    {EM_X86_64, "x86-64", registers_x86_64_names, KYMO_PANIC_X86_64_rflags + 1, x86_64_shared},
     {0, NULL, NULL, 0, NULL}};
 
-const struct dt_registers *const dt_registers_all = machines;
+const struct dt_registers *const dt_registers_all = registers_machine_table;
 
 const struct dt_registers *dt_registers_of(unsigned machine)
 {
-    const struct dt_registers *r = machines;
+    const struct dt_registers *r = registers_machine_table;
 
     while (r->cpu && r->machine != machine) {
         r++;

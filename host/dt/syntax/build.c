@@ -19,7 +19,7 @@ static void deeper_than(struct dt_node *n, const struct dt_node *inner)
     }
 }
 
-static struct dt_node *limited(struct dt_parse *p, struct dt_node *n)
+static struct dt_node *build_limit_depth(struct dt_parse *p, struct dt_node *n)
 {
     if (n->depth > DEPTH_MAX) {
         dt_fail(p->session, n->location, "D_SYNTAX", "the program is nested too deeply");
@@ -36,7 +36,7 @@ struct dt_node *dt_node_with(struct dt_parse *p, enum dt_node_kind kind,
     if (left) {
         n->depth = left->depth + 1;
     }
-    return limited(p, n);
+    return build_limit_depth(p, n);
 }
 
 struct dt_node *dt_node_unary(struct dt_parse *p, struct dt_location location, int op,
@@ -56,14 +56,14 @@ struct dt_node *dt_node_binary(struct dt_parse *p, struct dt_location location, 
     n->op = op;
     n->right = right;
     deeper_than(n, right);
-    return limited(p, n);
+    return build_limit_depth(p, n);
 }
 
 struct dt_node *dt_node_list(struct dt_parse *p, struct dt_node *n, struct dt_node *args)
 {
     n->args = args;
     deeper_than(n, args);
-    return limited(p, n);
+    return build_limit_depth(p, n);
 }
 
 /* @a[k] is the aggregation with its keys, everything else is indexed. The arguments of an inline
@@ -78,7 +78,7 @@ struct dt_node *dt_node_index(struct dt_parse *p, struct dt_location location, s
     unsigned body = n->depth;
     dt_node_list(p, n, args);
     n->depth += of->kind == DT_NODE_NAME && of->depth ? body : 0;
-    return limited(p, n);
+    return build_limit_depth(p, n);
 }
 
 /* A translator's members stand here later, with `of` in them. */
@@ -89,7 +89,7 @@ struct dt_node *dt_node_xlate(struct dt_parse *p, struct dt_location location,
 
     n->type = type;
     n->depth += p->session->translators_depth;
-    return limited(p, n);
+    return build_limit_depth(p, n);
 }
 
 struct dt_node *dt_node_ternary(struct dt_parse *p, struct dt_location location,
@@ -101,7 +101,7 @@ struct dt_node *dt_node_ternary(struct dt_parse *p, struct dt_location location,
     n->third = no;
     deeper_than(n, yes);
     deeper_than(n, no);
-    return limited(p, n);
+    return build_limit_depth(p, n);
 }
 
 /* obj`name is a symbol: its scope is what stands before the last backquote. An inline counts as
@@ -118,7 +118,7 @@ struct dt_node *dt_node_name(struct dt_parse *p, struct dt_location location, co
         const struct dt_ident *i = dt_ident_lookup(p->session->globals, name);
         n->depth = i && i->kind == DT_IDENT_INLINE ? i->inline_body->depth + 1 : 0;
     }
-    return limited(p, n);
+    return build_limit_depth(p, n);
 }
 
 struct dt_node *dt_node_call(struct dt_parse *p, struct dt_location location,
@@ -153,7 +153,7 @@ struct dt_node *dt_node_if(struct dt_parse *p, struct dt_location location,
     n->otherwise = otherwise;
     deeper_than(n, body);
     deeper_than(n, otherwise);
-    return limited(p, n);
+    return build_limit_depth(p, n);
 }
 
 void dt_clause_end(struct dt_parse *p, struct dt_location location, struct dt_node *probes,

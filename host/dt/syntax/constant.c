@@ -42,8 +42,8 @@ static unsigned digit_of(char c)
 }
 
 /* Digits of a base up to the first character that is none. */
-static uint64_t digits(struct dt_parse *p, struct dt_location location, const char **at,
-                       const char *end, unsigned base)
+static uint64_t constant_parse_digits(struct dt_parse *p, struct dt_location location,
+                                      const char **at, const char *end, unsigned base)
 {
     uint64_t value = 0;
 
@@ -76,7 +76,7 @@ struct dt_node *dt_integer_constant(struct dt_parse *p, struct dt_location locat
     } else if (at[0] == '0') {
         base = 8;
     }
-    uint64_t value = digits(p, location, &at, end, base);
+    uint64_t value = constant_parse_digits(p, location, &at, end, base);
     for (; at < end; at++) {
         is_unsigned |= *at == 'u' || *at == 'U';
         longs += *at == 'l' || *at == 'L';
@@ -88,7 +88,7 @@ struct dt_node *dt_integer_constant(struct dt_parse *p, struct dt_location locat
 /* ---- escapes ----------------------------------------------------------------------- */
 
 /* After a backslash. Returns the characters written: two, if it is no escape and stays. */
-static size_t escape(const char **at, const char *end, char *to)
+static size_t constant_parse_escape(const char **at, const char *end, char *to)
 {
     static const char names[] = "abfnrtv\"\\", values[] = "\a\b\f\n\r\t\v\"\\";
     const char *known = **at ? strchr(names, **at) : NULL;
@@ -120,7 +120,7 @@ static size_t escape(const char **at, const char *end, char *to)
 }
 
 /* The characters meant by a text; `to` has room for as many as the text has. */
-static size_t unescape(const char *at, const char *end, char *to)
+static size_t constant_unescape_text(const char *at, const char *end, char *to)
 {
     size_t n = 0;
 
@@ -129,7 +129,7 @@ static size_t unescape(const char *at, const char *end, char *to)
             to[n++] = *at++;
         } else {
             at++;
-            n += escape(&at, end, to + n);
+            n += constant_parse_escape(&at, end, to + n);
         }
     }
     return n;
@@ -141,7 +141,7 @@ struct dt_node *dt_string_constant(struct dt_parse *p, struct dt_location locati
     struct dt_node *node = dt_node_new(p->session, DT_NODE_STRING, location);
     char *value = dt_alloc(p->session, n + 1);
 
-    unescape(text, text + n, value);
+    constant_unescape_text(text, text + n, value);
     node->text = value;
     return node;
 }
@@ -153,7 +153,7 @@ struct dt_node *dt_character_constant(struct dt_parse *p, struct dt_location loc
     enum { MOST = 8 };
 
     char *value = dt_alloc(p->session, n + 1);
-    size_t count = unescape(text, text + n, value);
+    size_t count = constant_unescape_text(text, text + n, value);
     uint64_t number = 0;
 
     if (count == 0) {

@@ -17,7 +17,7 @@ void dt_scope_pop(struct dt_parse *p)
     p->scope = p->scope->outer;
 }
 
-static struct dt_specs *begin(struct dt_parse *p, struct dt_location location)
+static struct dt_specs *decl_begin_scope(struct dt_parse *p, struct dt_location location)
 {
     struct dt_specs *s = &p->scope->specs;
 
@@ -34,7 +34,7 @@ void dt_specs_end(struct dt_parse *p)
 
 void dt_spec_storage(struct dt_parse *p, struct dt_location location, enum dt_storage storage)
 {
-    struct dt_specs *s = begin(p, location);
+    struct dt_specs *s = decl_begin_scope(p, location);
 
     if (s->storage != DT_STORAGE_NONE) {
         dt_fail(p->session, location, "D_DECL_CLASS",
@@ -45,7 +45,7 @@ void dt_spec_storage(struct dt_parse *p, struct dt_location location, enum dt_st
 
 void dt_spec_flag(struct dt_parse *p, struct dt_location location, unsigned flag)
 {
-    struct dt_specs *s = begin(p, location);
+    struct dt_specs *s = decl_begin_scope(p, location);
 
     if (flag == DT_SPEC_LONG && (s->flags & DT_SPEC_LONG_LONG)) {
         dt_fail(p->session, location, "D_UNKNOWN", "'long long long' is too long");
@@ -60,7 +60,7 @@ void dt_spec_flag(struct dt_parse *p, struct dt_location location, unsigned flag
 void dt_spec_base(struct dt_parse *p, struct dt_location location, enum dt_base base,
                   const struct dt_type *type, bool is_tag)
 {
-    struct dt_specs *s = begin(p, location);
+    struct dt_specs *s = decl_begin_scope(p, location);
 
     if (s->base != DT_BASE_NONE) {
         dt_fail(p->session, location, "D_DECL_COMBO",

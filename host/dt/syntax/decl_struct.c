@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* A new, still incomplete type; its tag is entered, so that members can point to it. */
-static struct dt_type *forward(struct dt_session *d, enum dt_type_kind kind, const char *tag)
+static struct dt_type *decl_struct_forward_type(struct dt_session *d, enum dt_type_kind kind,
+                                                const char *tag)
 {
     struct dt_type *f = dt_alloc(d, sizeof(*f));
 
@@ -38,7 +39,7 @@ static struct dt_type *define_tag(struct dt_parse *p, struct dt_location locatio
         dt_fail(p->session, location, "D_DECL_TYPERED", "type redeclared: %s",
                 dt_type_full_text(p->session, own));
     }
-    return own ? own : forward(p->session, kind, tag);
+    return own ? own : decl_struct_forward_type(p->session, kind, tag);
 }
 
 const struct dt_type *dt_struct_by_tag(struct dt_parse *p, struct dt_location location,
@@ -52,11 +53,11 @@ const struct dt_type *dt_struct_by_tag(struct dt_parse *p, struct dt_location lo
         dt_fail(p->session, location, "D_UNKNOWN",
                 "failed to resolve type %s`%s: Unknown type name", object, name);
     }
-    return type ? type : forward(p->session, kind, name);
+    return type ? type : decl_struct_forward_type(p->session, kind, name);
 }
 
-static struct dt_scope *begin(struct dt_parse *p, struct dt_location location,
-                              enum dt_type_kind kind, const char *tag)
+static struct dt_scope *decl_struct_begin_scope(struct dt_parse *p, struct dt_location location,
+                                                enum dt_type_kind kind, const char *tag)
 {
     struct dt_type *type = define_tag(p, location, kind, tag);
 
@@ -68,12 +69,12 @@ static struct dt_scope *begin(struct dt_parse *p, struct dt_location location,
 void dt_struct_begin(struct dt_parse *p, struct dt_location location, enum dt_type_kind kind,
                      const char *tag)
 {
-    begin(p, location, kind, tag)->layout.is_union = kind == DT_TYPE_UNION;
+    decl_struct_begin_scope(p, location, kind, tag)->layout.is_union = kind == DT_TYPE_UNION;
 }
 
 void dt_enum_begin(struct dt_parse *p, struct dt_location location, const char *tag)
 {
-    begin(p, location, DT_TYPE_ENUM, tag);
+    decl_struct_begin_scope(p, location, DT_TYPE_ENUM, tag);
 }
 
 /* ---- members ----------------------------------------------------------------------- */
@@ -95,8 +96,8 @@ static void check_names(struct dt_parse *p, struct dt_location location, const c
     }
 }
 
-static void add(struct dt_parse *p, struct dt_location location, const char *name,
-                const struct dt_type *type, uint32_t bits)
+static void decl_struct_add_member(struct dt_parse *p, struct dt_location location,
+                                   const char *name, const struct dt_type *type, uint32_t bits)
 {
     struct dt_scope *s = p->scope;
 
@@ -179,7 +180,7 @@ void dt_struct_member(struct dt_parse *p, struct dt_location location,
         bits = dt_type_resolve(type)->bits;
     }
     check_member(p, location, name, type);
-    add(p, location, name, type, bits);
+    decl_struct_add_member(p, location, name, type, bits);
 }
 
 /* struct { struct { int a; }; int b; }: its members count as the outer one's. */
@@ -190,11 +191,11 @@ void dt_struct_anonymous(struct dt_parse *p, struct dt_location location)
     if (!dt_type_is_struct(type) || dt_type_resolve(type)->name) {
         dt_fail(p->session, location, "D_SYNTAX", "struct or union member requires a name");
     }
-    add(p, location, NULL, type, 0);
+    decl_struct_add_member(p, location, NULL, type, 0);
 }
 
 /* Completes the type of the scope, which ends. */
-static struct dt_type *complete(struct dt_parse *p, enum dt_type_kind kind)
+static struct dt_type *decl_struct_complete_type(struct dt_parse *p, enum dt_type_kind kind)
 {
     struct dt_type *f = p->scope->type, *t = dt_alloc(p->session, sizeof(*t));
 
@@ -210,7 +211,7 @@ static struct dt_type *complete(struct dt_parse *p, enum dt_type_kind kind)
 const struct dt_type *dt_struct_end(struct dt_parse *p)
 {
     struct dt_scope *s = p->scope;
-    struct dt_type *t = complete(p, s->type->tag_kind);
+    struct dt_type *t = decl_struct_complete_type(p, s->type->tag_kind);
 
     t->members = s->members;
     t->size = dt_layout_size(&s->layout);
@@ -222,7 +223,7 @@ const struct dt_type *dt_struct_end(struct dt_parse *p)
 const struct dt_type *dt_enum_end(struct dt_parse *p)
 {
     struct dt_scope *s = p->scope;
-    struct dt_type *t = complete(p, DT_TYPE_ENUM);
+    struct dt_type *t = decl_struct_complete_type(p, DT_TYPE_ENUM);
 
     t->enumerators = s->enumerators;
     t->size = t->align = p->session->model->int_;

@@ -20,8 +20,9 @@ struct dt_declarator *dt_declarator_new(struct dt_parse *p, struct dt_location l
     return r;
 }
 
-static struct dt_derivation *derive(struct dt_parse *p, struct dt_declarator *r,
-                                    struct dt_location location, enum dt_type_kind kind)
+static struct dt_derivation *declarator_derive_type(struct dt_parse *p, struct dt_declarator *r,
+                                                    struct dt_location location,
+                                                    enum dt_type_kind kind)
 {
     struct dt_derivation *x = dt_alloc(p->session, sizeof(*x));
 
@@ -35,13 +36,13 @@ static struct dt_derivation *derive(struct dt_parse *p, struct dt_declarator *r,
 void dt_declarator_pointer(struct dt_parse *p, struct dt_declarator *r, struct dt_location location,
                            unsigned qualifiers)
 {
-    derive(p, r, location, DT_TYPE_POINTER)->qualifiers = qualifiers;
+    declarator_derive_type(p, r, location, DT_TYPE_POINTER)->qualifiers = qualifiers;
 }
 
 void dt_declarator_array(struct dt_parse *p, struct dt_declarator *r, struct dt_location location,
                          struct dt_node *count, struct dt_parameters *parameters)
 {
-    struct dt_derivation *x = derive(p, r, location, DT_TYPE_ARRAY);
+    struct dt_derivation *x = declarator_derive_type(p, r, location, DT_TYPE_ARRAY);
 
     x->count = count;
     x->parameters = parameters;
@@ -50,7 +51,7 @@ void dt_declarator_array(struct dt_parse *p, struct dt_declarator *r, struct dt_
 void dt_declarator_function(struct dt_parse *p, struct dt_declarator *r,
                             struct dt_location location, struct dt_parameters *parameters)
 {
-    derive(p, r, location, DT_TYPE_FUNCTION)->parameters = parameters;
+    declarator_derive_type(p, r, location, DT_TYPE_FUNCTION)->parameters = parameters;
 }
 
 /* ---- parameters -------------------------------------------------------------------- */
@@ -140,8 +141,8 @@ uint64_t dt_positive_constant(struct dt_parse *p, struct dt_node *n, const char 
 }
 
 /* Arrays must be of something that has a size. */
-static void check_element(struct dt_parse *p, const struct dt_derivation *x,
-                          const struct dt_type *of)
+static void declarator_check_element(struct dt_parse *p, const struct dt_derivation *x,
+                                     const struct dt_type *of)
 {
     const struct dt_type *t = dt_type_resolve(of);
 
@@ -158,12 +159,12 @@ static void check_element(struct dt_parse *p, const struct dt_derivation *x,
     }
 }
 
-static const struct dt_type *array(struct dt_parse *p, const struct dt_derivation *x,
-                                   const struct dt_type *of)
+static const struct dt_type *
+declarator_array_type(struct dt_parse *p, const struct dt_derivation *x, const struct dt_type *of)
 {
     uint64_t count = 0, element = dt_type_resolve(of)->size;
 
-    check_element(p, x, of);
+    declarator_check_element(p, x, of);
     if (x->parameters) {
         dt_fail(p->session, x->location, "D_DECL_ARRSUB",
                 "associative array may not be part of another type");
@@ -177,8 +178,9 @@ static const struct dt_type *array(struct dt_parse *p, const struct dt_derivatio
     return dt_type_array(p->session, of, count);
 }
 
-static const struct dt_type *function(struct dt_parse *p, const struct dt_derivation *x,
-                                      const struct dt_type *result)
+static const struct dt_type *declarator_function_type(struct dt_parse *p,
+                                                      const struct dt_derivation *x,
+                                                      const struct dt_type *result)
 {
     struct dt_session *d = p->session;
     struct dt_type t = {.kind = DT_TYPE_FUNCTION, .align = 1, .to = result};
@@ -223,9 +225,9 @@ const struct dt_type *dt_declared_type(struct dt_parse *p, const struct dt_decla
     }
     while (n > 0) {
         const struct dt_derivation *x = list[--n];
-        type = x->kind == DT_TYPE_ARRAY ? array(p, x, type)
+        type = x->kind == DT_TYPE_ARRAY ? declarator_array_type(p, x, type)
                : x->kind == DT_TYPE_FUNCTION
-                   ? function(p, x, type)
+                   ? declarator_function_type(p, x, type)
                    : dt_type_qualify(p->session, dt_type_pointer(p->session, type), x->qualifiers);
     }
     return type;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static _Noreturn void taken(struct dt_parse *p, const struct dt_declarator *r)
+static _Noreturn void declare_name_taken(struct dt_parse *p, const struct dt_declarator *r)
 {
     dt_fail(p->session, r->location, "D_DECL_IDRED", "identifier redeclared: %s", r->name);
 }
@@ -38,7 +38,7 @@ static void declare_type(struct dt_parse *p, const struct dt_declarator *r)
     check_no_array_without_size(p, r, to);
     if (is_visible(d, dt_ident_lookup(d->globals, r->name)) ||
         !dt_type_define(d, r->name, dt_type_new(d, &type))) {
-        taken(p, r);
+        declare_name_taken(p, r);
     }
 }
 
@@ -49,7 +49,7 @@ static void enter_extern(struct dt_parse *p, const struct dt_declarator *r,
     const struct dt_ident *old = dt_ident_lookup(d->externs, r->name);
 
     if (old && !dt_type_same(old->type, type)) {
-        taken(p, r);
+        declare_name_taken(p, r);
     }
     dt_ident_add(d, d->externs, r->name, DT_IDENT_SYMBOL)->type = type;
 }
@@ -72,7 +72,7 @@ static void check_object(struct dt_parse *p, const struct dt_declarator *r,
     check_no_array_without_size(p, r, type);
 }
 
-static bool same_keys(const struct dt_signature *s, const struct dt_parameters *keys)
+static bool declare_same_keys(const struct dt_signature *s, const struct dt_parameters *keys)
 {
     const struct dt_parameter *k = keys->first;
     unsigned i = 0;
@@ -85,8 +85,9 @@ static bool same_keys(const struct dt_signature *s, const struct dt_parameters *
     return !k && i == s->nargs;
 }
 
-static void enter(struct dt_session *d, struct dt_identhash *table, const struct dt_declarator *r,
-                  unsigned flags, const struct dt_type *type, const struct dt_parameters *keys)
+static void declare_enter_name(struct dt_session *d, struct dt_identhash *table,
+                               const struct dt_declarator *r, unsigned flags,
+                               const struct dt_type *type, const struct dt_parameters *keys)
 {
     struct dt_ident *i = dt_ident_add(d, table, r->name, keys ? DT_IDENT_ARRAY : DT_IDENT_SCALAR);
 
@@ -123,7 +124,7 @@ static void declare_variable(struct dt_parse *p, const struct dt_declarator *r,
     const struct dt_ident *old = dt_ident_lookup(table, r->name);
 
     if (dt_type_own(d, DT_TYPE_TYPEDEF, r->name)) {
-        taken(p, r);
+        declare_name_taken(p, r);
     }
     if (keys && storage == DT_STORAGE_THIS) {
         dt_fail(d, r->location, "D_DECL_LOCASSC",
@@ -137,14 +138,14 @@ static void declare_variable(struct dt_parse *p, const struct dt_declarator *r,
         bool same = !(old->flags & DT_IDENT_BUILTIN) &&
                     old->kind == (keys ? DT_IDENT_ARRAY : DT_IDENT_SCALAR) &&
                     (!old->type || dt_type_same(old->type, type)) &&
-                    (!keys || !old->signature.fixed || same_keys(&old->signature, keys));
+                    (!keys || !old->signature.fixed || declare_same_keys(&old->signature, keys));
 
         if (!same) {
-            taken(p, r);
+            declare_name_taken(p, r);
         }
     } else {
         check_object(p, r, type);
-        enter(d, table, r, flags, type, keys);
+        declare_enter_name(d, table, r, flags, type, keys);
     }
 }
 
@@ -184,7 +185,7 @@ void dt_declare_nothing(struct dt_parse *p, struct dt_location location)
 
 /* ---- inlines and translators -------------------------------------------------------- */
 
-static void hide(struct dt_parse *p, const char *name)
+static void declare_hide_name(struct dt_parse *p, const char *name)
 {
     dt_room(p->session, &p->names, sizeof(const char *));
     ((const char **)p->names.data)[p->names.n++] = name;
@@ -205,7 +206,7 @@ static void add_parameters(struct dt_parse *p, struct dt_ident *i, const struct 
         }
         *parameter = (struct dt_ident){.name = x->name, .kind = DT_IDENT_XLATOR, .type = x->type};
         i->inline_parameters[i->ninline_parameters++] = parameter;
-        hide(p, x->name);
+        declare_hide_name(p, x->name);
     }
 }
 
@@ -266,7 +267,7 @@ struct dt_translator *dt_translator_begin(struct dt_parse *p, struct dt_location
                                 .input_name = name,
                                 .input_ident = i,
                                 .location = location};
-    hide(p, name);
+    declare_hide_name(p, name);
     return t;
 }
 

@@ -140,8 +140,8 @@ int dt_lex_slash(struct dt_parse *p)
     return '/';
 }
 
-static void closing(struct dt_parse *p, struct dt_location location, unsigned *count,
-                    const char *why)
+static void lexer_close_bracket(struct dt_parse *p, struct dt_location location, unsigned *count,
+                                const char *why)
 {
     if (*count == 0) {
         dt_lex_fail(p, location, why);
@@ -155,12 +155,12 @@ int dt_lex_bracket(struct dt_parse *p, struct dt_location location, char c)
     p->parens += c == '(';
     p->brackets += c == '[';
     if (c == '}') {
-        closing(p, location, &p->braces, "unmatched '}'");
+        lexer_close_bracket(p, location, &p->braces, "unmatched '}'");
         p->in_item = !(p->in_clause && p->braces == 0);
     } else if (c == ')') {
-        closing(p, location, &p->parens, "unmatched ')'");
+        lexer_close_bracket(p, location, &p->parens, "unmatched ')'");
     } else if (c == ']') {
-        closing(p, location, &p->brackets, "unmatched ']'");
+        lexer_close_bracket(p, location, &p->brackets, "unmatched ']'");
     } else if (c == ';' && !p->in_clause && !p->braces && !p->parens && !p->brackets) {
         p->in_item = false;
     }

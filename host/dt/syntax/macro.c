@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Missing arguments are "" with defaultargs. */
-static bool argument(struct dt_parse *p, const char *name, size_t n, const char **text)
+static bool macro_argument_text(struct dt_parse *p, const char *name, size_t n, const char **text)
 {
     const struct dt_source *s = p->source;
     long number = n < 7 ? strtol(name, NULL, 10) : INT32_MAX;
@@ -37,7 +37,7 @@ bool dt_macro_value(struct dt_parse *p, const char *name, size_t n, const char *
     };
 
     if (n && isdigit((unsigned char)*name)) {
-        return argument(p, name, n, text);
+        return macro_argument_text(p, name, n, text);
     }
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (strlen(numbers[i].name) == n && memcmp(numbers[i].name, name, n) == 0) {

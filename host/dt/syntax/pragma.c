@@ -121,7 +121,7 @@ void dt_directives_each(const char *text, size_t n, void (*fn)(void *, const cha
 /* ---- attributes and binding --------------------------------------------------------- */
 
 /* Applies a pragma to a name: at once, or as soon as the name is defined. */
-static void give(const struct pragma_line *at, struct dt_pending_pragma x)
+static void pragma_give_attribute(const struct pragma_line *at, struct dt_pending_pragma x)
 {
     struct dt_ident *i = dt_ident_lookup(at->d->globals, x.name);
 
@@ -157,7 +157,7 @@ static void provider_attributes(const struct pragma_line *at, const struct dt_wo
     }
     x.name = w->word[2];
     if (!dt_dependency_met(at->d, "provider", x.name)) {
-        give(at, x);
+        pragma_give_attribute(at, x);
         return;
     }
     struct dt_provider_pragma *kept = dt_alloc(at->d, sizeof(*kept));
@@ -184,7 +184,7 @@ static void pragma_attributes(const struct pragma_line *at, const struct dt_word
         pragma_malformed(at, "<attributes> <name>");
     }
     x.name = w->word[1];
-    give(at, x);
+    pragma_give_attribute(at, x);
 }
 
 static void pragma_binding(const struct pragma_line *at, const struct dt_words *w)
@@ -199,7 +199,7 @@ static void pragma_binding(const struct pragma_line *at, const struct dt_words *
                 "invalid version string specified by #pragma %s: %s", at->name, w->word[0]);
     }
     x.name = w->word[1];
-    give(at, x);
+    pragma_give_attribute(at, x);
 }
 
 void dt_pragmas_check_used(struct dt_parse *p)
@@ -329,7 +329,7 @@ static const char *rest_of_line(struct dt_session *d, const char *text, size_t n
     return dt_strndup(d, text, (size_t)(end - text));
 }
 
-static void pragma(struct pragma_line *at, struct dt_words *w, const char *text, size_t n)
+static void pragma_run_line(struct pragma_line *at, struct dt_words *w, const char *text, size_t n)
 {
     static const struct {
         const char *name;
@@ -387,7 +387,7 @@ void dt_directive(struct dt_parse *p, struct dt_location location, const char *l
         dt_fail(p->session, location, "D_PRAGERR", "%s", rest_of_line(at.d, hash + 1, n, 1));
     } else if (strcmp(first, "pragma") == 0) {
         if (w.n > 1 && strcmp(w.word[1], "D") == 0) {
-            pragma(&at, &w, hash + 1, n);
+            pragma_run_line(&at, &w, hash + 1, n);
         }
     } else if (strcmp(first, "ident") != 0) {
         dt_fail(p->session, location, "D_PRAGCTL_INVAL",

@@ -10,8 +10,8 @@
 
 enum { FIELDS = 4 };
 
-static _Noreturn void bad(struct dt_parse *p, struct dt_location location, const char *text,
-                          const char *why)
+static _Noreturn void probe_report_bad(struct dt_parse *p, struct dt_location location,
+                                       const char *text, const char *why)
 {
     dt_fail(p->session, location, "D_PDESC_INVAL", "invalid probe description \"%s\": %s", text,
             why);
@@ -24,13 +24,14 @@ static void needs_argument(struct dt_parse *p, struct dt_location location, cons
     long number = isdigit((unsigned char)*name) ? strtol(name, NULL, 10) : 0;
 
     if (number >= p->source->argc) {
-        bad(p, location, text, dt_sprintf(p->session, "macro argument $%ld is not given", number));
+        probe_report_bad(p, location, text,
+                         dt_sprintf(p->session, "macro argument $%ld is not given", number));
     }
 }
 
 /* The macro variable at `at`, behind its $; *end is set behind it. */
-static const char *macro(struct dt_parse *p, struct dt_location location, const char *text,
-                         const char *at, const char **end)
+static const char *probe_macro_text(struct dt_parse *p, struct dt_location location,
+                                    const char *text, const char *at, const char **end)
 {
     const char *name = at + (*at == '$'), *value; /* $$1 is $1 here */
     size_t n = 0;
@@ -44,15 +45,16 @@ static const char *macro(struct dt_parse *p, struct dt_location location, const 
     return dt_macro_value(p, name, n, &value) ? value : NULL;
 }
 
-static const char *expand(struct dt_parse *p, struct dt_location location, const char *text)
+static const char *probe_expand_text(struct dt_parse *p, struct dt_location location,
+                                     const char *text)
 {
     const char *dollar = strchr(text, '$'), *end;
     const char *result = "";
 
     for (; dollar; dollar = strchr(text, '$')) {
-        const char *value = macro(p, location, text, dollar + 1, &end);
+        const char *value = probe_macro_text(p, location, text, dollar + 1, &end);
         if (!value) {
-            bad(p, location, text, "undefined macro variable");
+            probe_report_bad(p, location, text, "undefined macro variable");
         }
         result = dt_sprintf(p->session, "%s%.*s%s", result, (int)(dollar - text), text, value);
         text = end;
@@ -60,15 +62,15 @@ static const char *expand(struct dt_parse *p, struct dt_location location, const
     return *result ? dt_sprintf(p->session, "%s%s", result, text) : text;
 }
 
-static struct dt_node *probe(struct dt_parse *p, struct dt_location location,
-                             const char *const *fields)
+static struct dt_node *probe_make_node(struct dt_parse *p, struct dt_location location,
+                                       const char *const *fields)
 {
     struct dt_node *n = dt_node_new(p->session, DT_NODE_PROBE, location);
 
-    n->provider = expand(p, location, fields[0]);
-    n->module = expand(p, location, fields[1]);
-    n->function = expand(p, location, fields[2]);
-    n->probe_name = expand(p, location, fields[3]);
+    n->provider = probe_expand_text(p, location, fields[0]);
+    n->module = probe_expand_text(p, location, fields[1]);
+    n->function = probe_expand_text(p, location, fields[2]);
+    n->probe_name = probe_expand_text(p, location, fields[3]);
     return n;
 }
 
@@ -86,11 +88,12 @@ struct dt_node *dt_probe_by_text(struct dt_parse *p, struct dt_location location
             start--;
         }
         if (field < 0) {
-            bad(p, location, text, "too many fields (expected provider:module:function:name)");
+            probe_report_bad(p, location, text,
+                             "too many fields (expected provider:module:function:name)");
         }
         fields[field--] = dt_strndup(p->session, start, (size_t)(end - start));
         if (start == text) {
-            return probe(p, location, fields);
+            return probe_make_node(p, location, fields);
         }
         end = start - 1;
     }

@@ -12,7 +12,7 @@ struct dt_identhash {
     struct dt_ident *buckets[BUCKETS];
 };
 
-static unsigned bucket_of(const char *name)
+static unsigned ident_bucket_of(const char *name)
 {
     uint32_t hash = 2166136261u;
 
@@ -29,7 +29,7 @@ struct dt_identhash *dt_identhash_new(struct dt_session *d)
 
 struct dt_ident *dt_ident_lookup(const struct dt_identhash *h, const char *name)
 {
-    struct dt_ident *i = h->buckets[bucket_of(name)];
+    struct dt_ident *i = h->buckets[ident_bucket_of(name)];
 
     while (i && strcmp(i->name, name) != 0) {
         i = i->next;
@@ -58,7 +58,7 @@ void dt_ident_give(struct dt_ident *i, const struct dt_pending_pragma *x)
 
 void dt_ident_insert(struct dt_session *d, struct dt_identhash *h, struct dt_ident *i)
 {
-    struct dt_ident **bucket = &h->buckets[bucket_of(i->name)];
+    struct dt_ident **bucket = &h->buckets[ident_bucket_of(i->name)];
 
     i->next = *bucket;
     *bucket = i;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_list(struct dt_session *d, const struct dt_node *n, const char *what,
-                       unsigned depth);
+static void show_print_list(struct dt_session *d, const struct dt_node *n, const char *what,
+                            unsigned depth);
 
 static const char *kind_text(enum dt_node_kind kind)
 {
@@ -41,7 +41,7 @@ static const char *kind_text(enum dt_node_kind kind)
     return texts[kind];
 }
 
-static void print_head(struct dt_session *d, const struct dt_node *n)
+static void show_print_head(struct dt_session *d, const struct dt_node *n)
 {
     fputs(kind_text(n->kind), stderr);
     if (n->kind == DT_NODE_UNARY || n->kind == DT_NODE_BINARY) {
@@ -70,18 +70,18 @@ static void print_node(struct dt_session *d, const struct dt_node *n, const char
                        unsigned depth)
 {
     fprintf(stderr, "%*s%s", (int)depth * 2, "", what);
-    print_head(d, n);
-    print_list(d, n->probes, "", depth + 1);
-    print_list(d, n->args, "argument ", depth + 1);
-    print_list(d, n->left, n->kind == DT_NODE_CLAUSE ? "predicate " : "", depth + 1);
-    print_list(d, n->right, "", depth + 1);
-    print_list(d, n->third, "", depth + 1);
-    print_list(d, n->body, "", depth + 1);
-    print_list(d, n->otherwise, "else ", depth + 1);
+    show_print_head(d, n);
+    show_print_list(d, n->probes, "", depth + 1);
+    show_print_list(d, n->args, "argument ", depth + 1);
+    show_print_list(d, n->left, n->kind == DT_NODE_CLAUSE ? "predicate " : "", depth + 1);
+    show_print_list(d, n->right, "", depth + 1);
+    show_print_list(d, n->third, "", depth + 1);
+    show_print_list(d, n->body, "", depth + 1);
+    show_print_list(d, n->otherwise, "else ", depth + 1);
 }
 
-static void print_list(struct dt_session *d, const struct dt_node *n, const char *what,
-                       unsigned depth)
+static void show_print_list(struct dt_session *d, const struct dt_node *n, const char *what,
+                            unsigned depth)
 {
     for (; n; n = n->next) {
         print_node(d, n, what, depth);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool open_elf(struct dt_elf *e, const char *path)
+static bool elf_open_file(struct dt_elf *e, const char *path)
 {
     e->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (e->fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
@@ -52,7 +52,7 @@ bool dt_session_add_elf_at(struct dt_session *d, const char *path, const char *n
     e->name = dt_strdup(d, name);
     e->kernel = kernel;
     e->bias = bias;
-    if (!open_elf(e, path)) {
+    if (!elf_open_file(e, path)) {
         close_elf(e);
         return false;
     }
@@ -71,7 +71,7 @@ bool dt_session_add_elf(struct dt_session *d, const char *path, const char *name
 }
 
 /* object: NULL or "": the kernel's. */
-static bool is_meant(const struct dt_elf *e, const char *object)
+static bool elf_is_wanted(const struct dt_elf *e, const char *object)
 {
     return object && *object ? strcmp(e->name, object) == 0 : e->kernel;
 }
@@ -92,7 +92,7 @@ const struct dt_type *dt_elf_type(struct dt_session *d, const char *object, enum
     Dwarf_Die die;
 
     for (struct dt_elf *e = d->elfs; e; e = e->next) {
-        if (is_meant(e, object) && dt_elf_find(d, e, (int)space, name, &die)) {
+        if (elf_is_wanted(e, object) && dt_elf_find(d, e, (int)space, name, &die)) {
             return dt_elf_type_of(d, e, &die);
         }
     }
@@ -104,7 +104,7 @@ const struct dt_type *dt_elf_function(struct dt_session *d, const char *object, 
     Dwarf_Die die;
 
     for (struct dt_elf *e = d->elfs; e; e = e->next) {
-        if (is_meant(e, object) && dt_elf_functions_named(e, name) == 1 &&
+        if (elf_is_wanted(e, object) && dt_elf_functions_named(e, name) == 1 &&
             dt_elf_find(d, e, DT_ELF_FUNCTION, name, &die)) {
             return dt_elf_type_of_object(d, e, &die);
         }
@@ -116,7 +116,8 @@ bool dt_elf_symbol(struct dt_session *d, const char *object, const char *name, u
                    const struct dt_type **type)
 {
     for (struct dt_elf *e = d->elfs; e; e = e->next) {
-        const struct dt_elf_symbol *s = is_meant(e, object) ? dt_elf_symbol_by_name(e, name) : NULL;
+        const struct dt_elf_symbol *s =
+            elf_is_wanted(e, object) ? dt_elf_symbol_by_name(e, name) : NULL;
         if (s) {
             *address = s->address + e->bias;
             Dwarf_Die die;
@@ -134,7 +135,7 @@ bool dt_elf_enumerator(struct dt_session *d, const char *object, const char *nam
     Dwarf_Die die;
 
     for (struct dt_elf *e = d->elfs; e; e = e->next) {
-        if (is_meant(e, object) && dt_elf_find(d, e, DT_ELF_ENUMERATOR, name, &die)) {
+        if (elf_is_wanted(e, object) && dt_elf_find(d, e, DT_ELF_ENUMERATOR, name, &die)) {
             *value = dt_elf_enumerator_value(&die);
             return true;
         }

@@ -12,7 +12,7 @@
 enum { ID_BYTES = 20 };
 
 /* Returns the file's bytes at an address; NULL: none. */
-static const uint8_t *bytes_at(Elf *elf, uint64_t address, size_t size)
+static const uint8_t *elf_kernel_bytes_at(Elf *elf, uint64_t address, size_t size)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr h;
@@ -34,7 +34,7 @@ void dt_elf_kernel_id(const struct dt_elf *e, uint8_t id[ID_BYTES])
 {
     static const uint8_t none[ID_BYTES];
     const struct dt_elf_symbol *s = dt_elf_symbol_by_name(e, "fbt_code_id");
-    const uint8_t *code = s ? bytes_at(e->elf, s->address, ID_BYTES) : NULL;
+    const uint8_t *code = s ? elf_kernel_bytes_at(e->elf, s->address, ID_BYTES) : NULL;
     const void *build = NULL;
 
     if (code && memcmp(code, none, ID_BYTES) != 0) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct dt_elf *elf_of(const struct dt_session *d, const char *object)
+static struct dt_elf *elf_lines_find_elf(const struct dt_session *d, const char *object)
 {
     struct dt_elf *e = d->elfs;
 
@@ -22,7 +22,7 @@ static struct dt_elf *elf_of(const struct dt_session *d, const char *object)
 
 enum dt_detail dt_object_detail(const struct dt_session *d, const char *object)
 {
-    const struct dt_elf *e = elf_of(d, object);
+    const struct dt_elf *e = elf_lines_find_elf(d, object);
 
     if (!e || e->symbols.n == 0) {
         return DT_DETAIL_NONE;
@@ -81,7 +81,7 @@ static int scopes_at(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
 unsigned dt_frames_in(struct dt_session *d, const char *object, uint64_t address,
                       struct dt_frame *frames, unsigned most)
 {
-    struct dt_elf *e = elf_of(d, object);
+    struct dt_elf *e = elf_lines_find_elf(d, object);
     struct dt_frame next = {0};
     Dwarf_Die unit, *scopes;
     unsigned found = 0;

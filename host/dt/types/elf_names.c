@@ -7,7 +7,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-static unsigned bucket_of(int space, const char *name)
+static unsigned elf_names_bucket_of(int space, const char *name)
 {
     uint32_t hash = (uint32_t)space;
 
@@ -40,9 +40,9 @@ static int space_of(int tag)
     }
 }
 
-static struct dt_elf_name *find(const struct dt_elf *e, int space, const char *name)
+static struct dt_elf_name *elf_names_find_entry(const struct dt_elf *e, int space, const char *name)
 {
-    struct dt_elf_name *n = e->names[bucket_of(space, name)];
+    struct dt_elf_name *n = e->names[elf_names_bucket_of(space, name)];
 
     while (n && (n->space != space || strcmp(n->name, name) != 0)) {
         n = n->next;
@@ -51,13 +51,14 @@ static struct dt_elf_name *find(const struct dt_elf *e, int space, const char *n
 }
 
 /* A definition takes the place of a declaration, otherwise the first one stays. */
-static void add(struct dt_session *d, struct dt_elf *e, Dwarf_Die *die, int space, const char *name)
+static void elf_names_add_entry(struct dt_session *d, struct dt_elf *e, Dwarf_Die *die, int space,
+                                const char *name)
 {
-    struct dt_elf_name *n = find(e, space, name);
+    struct dt_elf_name *n = elf_names_find_entry(e, space, name);
     bool declaration = dwarf_hasattr(die, DW_AT_declaration) != 0;
 
     if (!n) {
-        struct dt_elf_name **bucket = &e->names[bucket_of(space, name)];
+        struct dt_elf_name **bucket = &e->names[elf_names_bucket_of(space, name)];
         n = dt_alloc(d, sizeof(*n));
         *n = (struct dt_elf_name){
             .space = space, .name = dt_strdup(d, name), .is_declaration = true, .next = *bucket};
@@ -79,7 +80,7 @@ static void index_enumerators(struct dt_session *d, struct dt_elf *e, Dwarf_Die 
     do {
         const char *name = dwarf_tag(&die) == DW_TAG_enumerator ? dwarf_diename(&die) : NULL;
         if (name) {
-            add(d, e, &die, DT_ELF_ENUMERATOR, name);
+            elf_names_add_entry(d, e, &die, DT_ELF_ENUMERATOR, name);
         }
     } while (dwarf_siblingof(&die, &die) == 0);
 }
@@ -95,7 +96,7 @@ static void index_unit(struct dt_session *d, struct dt_elf *e, Dwarf_Die *unit)
         int space = space_of(dwarf_tag(&die));
         const char *name = space ? dwarf_diename(&die) : NULL;
         if (name) {
-            add(d, e, &die, space, name);
+            elf_names_add_entry(d, e, &die, space, name);
         }
         if (space == DT_TYPE_ENUM) {
             index_enumerators(d, e, &die);
@@ -125,6 +126,6 @@ bool dt_elf_find(struct dt_session *d, struct dt_elf *e, int space, const char *
     if (!e->is_indexed) {
         index_all(d, e);
     }
-    const struct dt_elf_name *n = find(e, space, name);
+    const struct dt_elf_name *n = elf_names_find_entry(e, space, name);
     return n && dwarf_offdie(e->dwarf, n->die, die);
 }

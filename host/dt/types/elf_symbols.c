@@ -49,7 +49,7 @@ static void read_segments(struct dt_session *d, struct dt_elf *e)
 }
 
 /* By address; of several at one the best name last: the one that dt_symbol_at() takes. */
-static int compare(const void *a, const void *b)
+static int elf_symbols_compare_address(const void *a, const void *b)
 {
     const struct dt_elf_symbol *x = a, *y = b;
 
@@ -83,7 +83,8 @@ void dt_elf_symbols_read(struct dt_session *d, struct dt_elf *e)
     }
     read_segments(d, e);
     if (e->symbols.n) {
-        qsort(e->symbols.data, e->symbols.n, sizeof(struct dt_elf_symbol), compare);
+        qsort(e->symbols.data, e->symbols.n, sizeof(struct dt_elf_symbol),
+              elf_symbols_compare_address);
     }
 }
 
@@ -131,7 +132,7 @@ static const struct dt_elf_symbol *symbol_at(const struct dt_elf *e, uint64_t ad
     return s->size == 0 || address - s->address < s->size ? s : NULL;
 }
 
-static const struct dt_elf_segment *segment_of(const struct dt_elf *e, uint64_t address)
+static const struct dt_elf_segment *elf_symbols_segment_of(const struct dt_elf *e, uint64_t address)
 {
     const struct dt_elf_segment *s = e->segments.data;
 
@@ -145,13 +146,13 @@ static const struct dt_elf_segment *segment_of(const struct dt_elf *e, uint64_t 
 
 static bool has_address(const struct dt_elf *e, uint64_t address)
 {
-    return segment_of(e, address) != NULL;
+    return elf_symbols_segment_of(e, address) != NULL;
 }
 
 bool dt_elf_is_text(const struct dt_session *d, uint64_t address)
 {
     for (const struct dt_elf *e = d->elfs; e; e = e->next) {
-        const struct dt_elf_segment *s = segment_of(e, address);
+        const struct dt_elf_segment *s = elf_symbols_segment_of(e, address);
         if (s && s->is_text) {
             return true;
         }

@@ -53,7 +53,8 @@ static bool is_all_code(const struct dt_elf *e)
 }
 
 /* The function's bytes in the file; NULL: it has none there. */
-static const uint8_t *text_of(const struct dt_elf *e, uint64_t address, uint64_t size)
+static const uint8_t *elf_text_function_bytes(const struct dt_elf *e, uint64_t address,
+                                              uint64_t size)
 {
     size_t n = 0, bytes = 0;
     const char *file = elf_rawfile(e->elf, &bytes);
@@ -96,7 +97,7 @@ static void read_data(struct dt_session *d, struct dt_function *f, const struct 
     f->data_count = to->n;
 }
 
-static const struct dt_elf *program(const struct dt_session *d, const char *object)
+static const struct dt_elf *elf_text_of_program(const struct dt_session *d, const char *object)
 {
     const struct dt_elf *e = d->elfs;
 
@@ -106,7 +107,7 @@ static const struct dt_elf *program(const struct dt_session *d, const char *obje
     return e;
 }
 
-static bool starts(const struct dt_elf *e, uint64_t address)
+static bool elf_text_starts_function(const struct dt_elf *e, uint64_t address)
 {
     const struct dt_elf_symbol *s = e->symbols.data;
 
@@ -121,15 +122,15 @@ static bool starts(const struct dt_elf *e, uint64_t address)
 
 bool dt_object_starts(const struct dt_session *d, const char *object, uint64_t address)
 {
-    const struct dt_elf *e = program(d, object);
+    const struct dt_elf *e = elf_text_of_program(d, object);
 
-    return e && starts(e, address);
+    return e && elf_text_starts_function(e, address);
 }
 
 unsigned dt_object_functions(struct dt_session *d, const char *object,
                              void (*fn)(void *arg, const struct dt_function *), void *arg)
 {
-    struct dt_elf *e = (struct dt_elf *)program(d, object);
+    struct dt_elf *e = (struct dt_elf *)elf_text_of_program(d, object);
     struct dt_array mappings = {.n = 0}, data = {.n = 0};
     unsigned n = 0;
 
@@ -142,7 +143,7 @@ unsigned dt_object_functions(struct dt_session *d, const char *object,
     const bool all_code = is_all_code(e);
     for (unsigned i = 0, at = 0; i < e->symbols.n; i++) {
         struct dt_function f = {.name = s[i].name, .address = s[i].address, .size = s[i].size};
-        f.text = s[i].is_function && f.size ? text_of(e, f.address, f.size) : NULL;
+        f.text = s[i].is_function && f.size ? elf_text_function_bytes(e, f.address, f.size) : NULL;
         if (!f.text) {
             continue;
         }

@@ -18,12 +18,12 @@ struct maker {
     unsigned depth;
 };
 
-static const struct dt_type *make(struct maker *m, Dwarf_Die *die);
+static const struct dt_type *elf_types_make(struct maker *m, Dwarf_Die *die);
 
 /* ---- attributes -------------------------------------------------------------------- */
 
 /* An attribute that is a number. False: the DIE has none. */
-static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *value)
+static bool elf_types_number_of(Dwarf_Die *die, unsigned name, uint64_t *value)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word word;
@@ -39,22 +39,22 @@ static uint64_t number_or(Dwarf_Die *die, unsigned name, uint64_t otherwise)
 {
     uint64_t value;
 
-    return number_of(die, name, &value) ? value : otherwise;
+    return elf_types_number_of(die, name, &value) ? value : otherwise;
 }
 
 /* Returns the type to which a type refers; void if it names none. */
-static const struct dt_type *target(struct maker *m, Dwarf_Die *die)
+static const struct dt_type *elf_types_target(struct maker *m, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die other;
     bool any =
         dwarf_attr_integrate(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, &other);
 
-    return any ? make(m, &other) : m->d->basics[DT_BASIC_VOID];
+    return any ? elf_types_make(m, &other) : m->d->basics[DT_BASIC_VOID];
 }
 
 /* NULL: it has no name. */
-static const char *name_of(struct maker *m, Dwarf_Die *die)
+static const char *elf_types_name_of(struct maker *m, Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);
 
@@ -74,7 +74,7 @@ static const struct dt_type *make_base(struct maker *m, Dwarf_Die *die)
     uint64_t encoding = number_or(die, DW_AT_encoding, DW_ATE_signed);
     uint64_t size = number_or(die, DW_AT_byte_size, 0);
     bool is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-    const char *name = name_of(m, die);
+    const char *name = elf_types_name_of(m, die);
     const struct dt_type *own = name ? dt_type_lookup(m->d, "D", name) : NULL;
     struct dt_type t = {.kind = encoding == DW_ATE_float ? DT_TYPE_FLOAT : DT_TYPE_INTEGER,
                         .name = name,
@@ -98,30 +98,31 @@ static const struct dt_type *make_base(struct maker *m, Dwarf_Die *die)
 
 static const struct dt_type *make_named(struct maker *m, Dwarf_Die *die, enum dt_type_kind kind)
 {
-    const struct dt_type *to = target(m, die);
+    const struct dt_type *to = elf_types_target(m, die);
 
-    return dt_type_new(m->d,
-                       &(struct dt_type){.kind = kind,
-                                         .name = kind == DT_TYPE_TYPEDEF ? name_of(m, die) : NULL,
-                                         .size = to->size,
-                                         .align = to->align,
-                                         .to = to});
+    return dt_type_new(
+        m->d, &(struct dt_type){.kind = kind,
+                                .name = kind == DT_TYPE_TYPEDEF ? elf_types_name_of(m, die) : NULL,
+                                .size = to->size,
+                                .align = to->align,
+                                .to = to});
 }
 
 /* The dimensions from `die` on, among its siblings. */
-static const struct dt_type *dimensions(struct maker *m, Dwarf_Die *die, const struct dt_type *of)
+static const struct dt_type *elf_types_add_dimensions(struct maker *m, Dwarf_Die *die,
+                                                      const struct dt_type *of)
 {
     Dwarf_Die next;
     uint64_t count, bound; /* count: the elements of this dimension; 0: not said */
 
-    if (!number_of(die, DW_AT_count, &count)) {
-        bool bounded = number_of(die, DW_AT_upper_bound, &bound) && bound != UINT64_MAX;
+    if (!elf_types_number_of(die, DW_AT_count, &count)) {
+        bool bounded = elf_types_number_of(die, DW_AT_upper_bound, &bound) && bound != UINT64_MAX;
         count = bounded ? bound + 1 : 0;
     }
     if (m->depth < DEPTH_MAX && dwarf_siblingof(die, &next) == 0 &&
         dwarf_tag(&next) == DW_TAG_subrange_type) {
         m->depth++;
-        of = dimensions(m, &next, of);
+        of = elf_types_add_dimensions(m, &next, of);
         m->depth--;
     }
     if (of->size && count > INT64_MAX / of->size) {
@@ -132,7 +133,7 @@ static const struct dt_type *dimensions(struct maker *m, Dwarf_Die *die, const s
 
 static const struct dt_type *make_function(struct maker *m, Dwarf_Die *die)
 {
-    struct dt_type t = {.kind = DT_TYPE_FUNCTION, .align = 1, .to = target(m, die)};
+    struct dt_type t = {.kind = DT_TYPE_FUNCTION, .align = 1, .to = elf_types_target(m, die)};
     struct dt_array parameters = {0};
     Dwarf_Die child;
 
@@ -142,8 +143,8 @@ static const struct dt_type *make_function(struct maker *m, Dwarf_Die *die)
             t.varargs |= tag == DW_TAG_unspecified_parameters;
             if (tag == DW_TAG_formal_parameter) {
                 dt_room(m->d, &parameters, sizeof(struct dt_member));
-                ((struct dt_member *)parameters.data)[parameters.n] =
-                    (struct dt_member){.name = name_of(m, &child), .type = target(m, &child)};
+                ((struct dt_member *)parameters.data)[parameters.n] = (struct dt_member){
+                    .name = elf_types_name_of(m, &child), .type = elf_types_target(m, &child)};
                 parameters.n++;
             }
         } while (dwarf_siblingof(&child, &child) == 0);
@@ -173,7 +174,7 @@ static struct dt_type *make_tagged(struct maker *m, Dwarf_Die *die)
 
     *t = (struct dt_type){.kind = DT_TYPE_FORWARD,
                           .tag_kind = tag_kind(dwarf_tag(die)),
-                          .name = name_of(m, die),
+                          .name = elf_types_name_of(m, die),
                           .align = 1};
     if (dwarf_hasattr(die, DW_AT_declaration)) {
         bool found = t->name && dt_elf_find(m->d, m->e, (int)t->tag_kind, t->name, &definition);
@@ -195,7 +196,7 @@ static uint64_t byte_of_member(Dwarf_Die *die)
     size_t n;
     uint64_t value;
 
-    if (number_of(die, DW_AT_data_member_location, &value)) {
+    if (elf_types_number_of(die, DW_AT_data_member_location, &value)) {
         return value;
     }
     bool expression = dwarf_attr_integrate(die, DW_AT_data_member_location, &attribute) &&
@@ -210,11 +211,11 @@ static uint64_t bit_of_member(Dwarf_Die *die, uint64_t bits, uint64_t unit)
 {
     uint64_t bit;
 
-    if (number_of(die, DW_AT_data_bit_offset, &bit)) {
+    if (elf_types_number_of(die, DW_AT_data_bit_offset, &bit)) {
         return bit;
     }
     uint64_t byte = byte_of_member(die);
-    if (bits && number_of(die, DW_AT_bit_offset, &bit)) {
+    if (bits && elf_types_number_of(die, DW_AT_bit_offset, &bit)) {
         return byte * 8 + number_or(die, DW_AT_byte_size, unit) * 8 - bit - bits;
     }
     return byte * 8;
@@ -222,9 +223,9 @@ static uint64_t bit_of_member(Dwarf_Die *die, uint64_t bits, uint64_t unit)
 
 static void add_member(struct maker *m, struct dt_array *members, Dwarf_Die *die, uint64_t size)
 {
-    const struct dt_type *type = target(m, die);
+    const struct dt_type *type = elf_types_target(m, die);
     uint64_t bits = number_or(die, DW_AT_bit_size, 0);
-    struct dt_member member = {.name = name_of(m, die), .type = type};
+    struct dt_member member = {.name = elf_types_name_of(m, die), .type = type};
 
     member.bit_offset = bit_of_member(die, bits, dt_type_resolve(type)->size);
     struct dt_type field = *dt_type_resolve(type);
@@ -262,7 +263,7 @@ int64_t dt_elf_enumerator_value(Dwarf_Die *die)
     return value;
 }
 
-static void complete(struct maker *m, const struct dt_elf_todo *todo)
+static void elf_types_complete_todo(struct maker *m, const struct dt_elf_todo *todo)
 {
     struct dt_type *forward = todo->type, *t = dt_alloc(m->d, sizeof(*t));
     struct dt_array members = {0}, enumerators = {0};
@@ -285,7 +286,8 @@ static void complete(struct maker *m, const struct dt_elf_todo *todo)
             } else if (tag == DW_TAG_enumerator && enumerators.n < COUNT_MAX) {
                 dt_room(m->d, &enumerators, sizeof(struct dt_enumerator));
                 ((struct dt_enumerator *)enumerators.data)[enumerators.n++] =
-                    (struct dt_enumerator){name_of(m, &child), dt_elf_enumerator_value(&child)};
+                    (struct dt_enumerator){elf_types_name_of(m, &child),
+                                           dt_elf_enumerator_value(&child)};
             }
         } while (dwarf_siblingof(&child, &child) == 0);
     }
@@ -301,7 +303,7 @@ static void complete_all(struct maker *m)
     while (m->e->todo) {
         struct dt_elf_todo *todo = m->e->todo;
         m->e->todo = todo->next;
-        complete(m, todo);
+        elf_types_complete_todo(m, todo);
     }
 }
 
@@ -315,7 +317,7 @@ static const struct dt_type *make_new(struct maker *m, Dwarf_Die *die)
     case DW_TAG_pointer_type:
     case DW_TAG_reference_type:
     case DW_TAG_rvalue_reference_type: {
-        struct dt_type t = {.kind = DT_TYPE_POINTER, .to = target(m, die)};
+        struct dt_type t = {.kind = DT_TYPE_POINTER, .to = elf_types_target(m, die)};
         uint8_t bytes = 0;
         Dwarf_Die unit;
         dwarf_diecu(die, &unit, &bytes, NULL);
@@ -332,11 +334,11 @@ static const struct dt_type *make_new(struct maker *m, Dwarf_Die *die)
     case DW_TAG_restrict_type:
         return make_named(m, die, DT_TYPE_RESTRICT);
     case DW_TAG_atomic_type:
-        return target(m, die);
+        return elf_types_target(m, die);
     case DW_TAG_array_type: {
-        const struct dt_type *of = target(m, die);
+        const struct dt_type *of = elf_types_target(m, die);
         Dwarf_Die range;
-        return dwarf_child(die, &range) == 0 ? dimensions(m, &range, of)
+        return dwarf_child(die, &range) == 0 ? elf_types_add_dimensions(m, &range, of)
                                              : dt_type_array(m->d, of, 0);
     }
     case DW_TAG_subroutine_type:
@@ -353,7 +355,7 @@ static const struct dt_type *make_new(struct maker *m, Dwarf_Die *die)
 }
 
 /* The type of a DIE, made once. */
-static const struct dt_type *make(struct maker *m, Dwarf_Die *die)
+static const struct dt_type *elf_types_make(struct maker *m, Dwarf_Die *die)
 {
     Dwarf_Off offset = dwarf_dieoffset(die);
 
@@ -382,7 +384,7 @@ static const struct dt_type *make(struct maker *m, Dwarf_Die *die)
 const struct dt_type *dt_elf_type_of(struct dt_session *d, struct dt_elf *e, Dwarf_Die *die)
 {
     struct maker m = {.d = d, .e = e};
-    const struct dt_type *type = make(&m, die);
+    const struct dt_type *type = elf_types_make(&m, die);
 
     complete_all(&m);
     return type->kind == DT_TYPE_FORWARD && type->completed ? type->completed : type;
@@ -392,7 +394,7 @@ const struct dt_type *dt_elf_type_of_object(struct dt_session *d, struct dt_elf 
 {
     struct maker m = {.d = d, .e = e};
     const struct dt_type *type =
-        dwarf_tag(die) == DW_TAG_subprogram ? make(&m, die) : target(&m, die);
+        dwarf_tag(die) == DW_TAG_subprogram ? elf_types_make(&m, die) : elf_types_target(&m, die);
 
     complete_all(&m);
     return type;

@@ -136,34 +136,34 @@ const struct dt_member *dt_type_member(const struct dt_type *type, const char *n
     return dt_type_is_struct(t) ? find_member(t, name, bit_offset, DEPTH_MAX) : NULL;
 }
 
-static enum dt_type_kind kind_of(const struct dt_type *t)
+static enum dt_type_kind type_kind_of(const struct dt_type *t)
 {
     return dt_type_resolve(t)->kind;
 }
 
 bool dt_type_is_integer(const struct dt_type *t)
 {
-    return kind_of(t) == DT_TYPE_INTEGER || kind_of(t) == DT_TYPE_ENUM;
+    return type_kind_of(t) == DT_TYPE_INTEGER || type_kind_of(t) == DT_TYPE_ENUM;
 }
 
 bool dt_type_is_arithmetic(const struct dt_type *t)
 {
-    return dt_type_is_integer(t) || kind_of(t) == DT_TYPE_FLOAT;
+    return dt_type_is_integer(t) || type_kind_of(t) == DT_TYPE_FLOAT;
 }
 
 bool dt_type_is_pointer(const struct dt_type *t)
 {
-    return kind_of(t) == DT_TYPE_POINTER || kind_of(t) == DT_TYPE_ARRAY;
+    return type_kind_of(t) == DT_TYPE_POINTER || type_kind_of(t) == DT_TYPE_ARRAY;
 }
 
 bool dt_type_is_scalar(const struct dt_type *t)
 {
-    return dt_type_is_arithmetic(t) || kind_of(t) == DT_TYPE_POINTER;
+    return dt_type_is_arithmetic(t) || type_kind_of(t) == DT_TYPE_POINTER;
 }
 
 bool dt_type_is_string(const struct dt_type *t)
 {
-    return kind_of(t) == DT_TYPE_STRING;
+    return type_kind_of(t) == DT_TYPE_STRING;
 }
 
 bool dt_type_is_string_like(const struct dt_type *t)
@@ -182,7 +182,7 @@ bool dt_type_is_string_like(const struct dt_type *t)
 
 bool dt_type_is_struct(const struct dt_type *t)
 {
-    return kind_of(t) == DT_TYPE_STRUCT || kind_of(t) == DT_TYPE_UNION;
+    return type_kind_of(t) == DT_TYPE_STRUCT || type_kind_of(t) == DT_TYPE_UNION;
 }
 
 uint32_t dt_type_width(const struct dt_type *type)

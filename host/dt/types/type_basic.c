@@ -55,8 +55,8 @@ const struct dt_model *dt_model_of(unsigned machine)
     }
 }
 
-static struct dt_type *basic(struct dt_session *d, enum dt_basic which, enum dt_type_kind kind,
-                             const char *name, unsigned size)
+static struct dt_type *type_add_basic(struct dt_session *d, enum dt_basic which,
+                                      enum dt_type_kind kind, const char *name, unsigned size)
 {
     struct dt_type *t = dt_alloc(d, sizeof(*t));
 
@@ -65,10 +65,10 @@ static struct dt_type *basic(struct dt_session *d, enum dt_basic which, enum dt_
     return t;
 }
 
-static struct dt_type *integer(struct dt_session *d, enum dt_basic which, const char *name,
-                               unsigned size, bool is_signed)
+static struct dt_type *type_add_integer(struct dt_session *d, enum dt_basic which, const char *name,
+                                        unsigned size, bool is_signed)
 {
-    struct dt_type *t = basic(d, which, DT_TYPE_INTEGER, name, size);
+    struct dt_type *t = type_add_basic(d, which, DT_TYPE_INTEGER, name, size);
 
     t->bits = size * 8;
     t->is_signed = is_signed;
@@ -115,37 +115,38 @@ static void define_sized(struct dt_session *d, bool wide)
 void dt_types_define(struct dt_session *d)
 {
     bool wide = d->model->pointer == 8;
-    struct dt_type *quad = basic(d, DT_BASIC_LDOUBLE, DT_TYPE_FLOAT, "long double", wide ? 16 : 8);
+    struct dt_type *quad =
+        type_add_basic(d, DT_BASIC_LDOUBLE, DT_TYPE_FLOAT, "long double", wide ? 16 : 8);
 
     quad->align = wide ? 16 : d->model->double_align;
-    basic(d, DT_BASIC_FLOAT, DT_TYPE_FLOAT, "float", 4);
-    basic(d, DT_BASIC_DOUBLE, DT_TYPE_FLOAT, "double", 8)->align = d->model->double_align;
-    dt_type_define(d, "void", basic(d, DT_BASIC_VOID, DT_TYPE_VOID, "void", 0));
+    type_add_basic(d, DT_BASIC_FLOAT, DT_TYPE_FLOAT, "float", 4);
+    type_add_basic(d, DT_BASIC_DOUBLE, DT_TYPE_FLOAT, "double", 8)->align = d->model->double_align;
+    dt_type_define(d, "void", type_add_basic(d, DT_BASIC_VOID, DT_TYPE_VOID, "void", 0));
     dt_type_define(d, "float", d->basics[DT_BASIC_FLOAT]);
     dt_type_define(d, "double", d->basics[DT_BASIC_DOUBLE]);
     dt_type_define(d, "long double", d->basics[DT_BASIC_LDOUBLE]);
-    d->string = basic(d, DT_BASIC_STRING, DT_TYPE_STRING, "string", 256);
+    d->string = type_add_basic(d, DT_BASIC_STRING, DT_TYPE_STRING, "string", 256);
     d->string->align = 1;
     d->string->is_char = true;
     dt_type_define(d, "string", d->string);
-    basic(d, DT_BASIC_DYNAMIC, DT_TYPE_DYNAMIC, "<DYN>", 0);
-    basic(d, DT_BASIC_STACK, DT_TYPE_STACK, "stack", 0);
-    basic(d, DT_BASIC_SYMADDR, DT_TYPE_SYMADDR, "_symaddr", 8);
-    basic(d, DT_BASIC_USYMADDR, DT_TYPE_USYMADDR, "_usymaddr", 16);
-    integer(d, DT_BASIC_CHAR, "char", 1, d->model->char_signed)->is_char = true;
-    integer(d, DT_BASIC_SCHAR, "signed char", 1, true)->is_char = true;
-    integer(d, DT_BASIC_UCHAR, "unsigned char", 1, false)->is_char = true;
-    integer(d, DT_BASIC_SHORT, "short", d->model->short_, true);
-    integer(d, DT_BASIC_USHORT, "unsigned short", d->model->short_, false);
-    integer(d, DT_BASIC_INT, "int", d->model->int_, true);
-    integer(d, DT_BASIC_UINT, "unsigned int", d->model->int_, false);
-    integer(d, DT_BASIC_LONG, "long", d->model->long_, true);
-    integer(d, DT_BASIC_ULONG, "unsigned long", d->model->long_, false);
-    integer(d, DT_BASIC_LLONG, "long long", d->model->long_long, true)->align =
+    type_add_basic(d, DT_BASIC_DYNAMIC, DT_TYPE_DYNAMIC, "<DYN>", 0);
+    type_add_basic(d, DT_BASIC_STACK, DT_TYPE_STACK, "stack", 0);
+    type_add_basic(d, DT_BASIC_SYMADDR, DT_TYPE_SYMADDR, "_symaddr", 8);
+    type_add_basic(d, DT_BASIC_USYMADDR, DT_TYPE_USYMADDR, "_usymaddr", 16);
+    type_add_integer(d, DT_BASIC_CHAR, "char", 1, d->model->char_signed)->is_char = true;
+    type_add_integer(d, DT_BASIC_SCHAR, "signed char", 1, true)->is_char = true;
+    type_add_integer(d, DT_BASIC_UCHAR, "unsigned char", 1, false)->is_char = true;
+    type_add_integer(d, DT_BASIC_SHORT, "short", d->model->short_, true);
+    type_add_integer(d, DT_BASIC_USHORT, "unsigned short", d->model->short_, false);
+    type_add_integer(d, DT_BASIC_INT, "int", d->model->int_, true);
+    type_add_integer(d, DT_BASIC_UINT, "unsigned int", d->model->int_, false);
+    type_add_integer(d, DT_BASIC_LONG, "long", d->model->long_, true);
+    type_add_integer(d, DT_BASIC_ULONG, "unsigned long", d->model->long_, false);
+    type_add_integer(d, DT_BASIC_LLONG, "long long", d->model->long_long, true)->align =
         d->model->long_long_align;
-    integer(d, DT_BASIC_ULLONG, "unsigned long long", d->model->long_long, false)->align =
+    type_add_integer(d, DT_BASIC_ULLONG, "unsigned long long", d->model->long_long, false)->align =
         d->model->long_long_align;
-    integer(d, DT_BASIC_BOOL, "_Bool", 1, false)->is_bool = true;
+    type_add_integer(d, DT_BASIC_BOOL, "_Bool", 1, false)->is_bool = true;
     define_sized(d, d->model->pointer == 8);
     define_typedef(d, "uchar_t", DT_BASIC_UCHAR);
     define_typedef(d, "ushort_t", DT_BASIC_USHORT);

@@ -17,7 +17,7 @@ struct dt_type_name {
     struct dt_type_name *next;
 };
 
-static unsigned bucket_of(enum dt_type_kind space, const char *name)
+static unsigned type_name_bucket_of(enum dt_type_kind space, const char *name)
 {
     uint32_t hash = (uint32_t)space;
 
@@ -27,10 +27,10 @@ static unsigned bucket_of(enum dt_type_kind space, const char *name)
     return hash % BUCKETS;
 }
 
-static struct dt_type_name *find(const struct dt_session *d, enum dt_type_kind space,
-                                 const char *name)
+static struct dt_type_name *type_name_find_entry(const struct dt_session *d,
+                                                 enum dt_type_kind space, const char *name)
 {
-    struct dt_type_name *n = d->type_names ? d->type_names[bucket_of(space, name)] : NULL;
+    struct dt_type_name *n = d->type_names ? d->type_names[type_name_bucket_of(space, name)] : NULL;
 
     while (n && (n->space != space || strcmp(n->name, name) != 0)) {
         n = n->next;
@@ -40,7 +40,7 @@ static struct dt_type_name *find(const struct dt_session *d, enum dt_type_kind s
 
 struct dt_type *dt_type_own(const struct dt_session *d, enum dt_type_kind space, const char *name)
 {
-    struct dt_type_name *n = find(d, space, name);
+    struct dt_type_name *n = type_name_find_entry(d, space, name);
 
     return n ? n->type : NULL;
 }
@@ -48,13 +48,13 @@ struct dt_type *dt_type_own(const struct dt_session *d, enum dt_type_kind space,
 void dt_type_enter(struct dt_session *d, enum dt_type_kind space, const char *name,
                    struct dt_type *type)
 {
-    struct dt_type_name *n = find(d, space, name);
+    struct dt_type_name *n = type_name_find_entry(d, space, name);
 
     if (!d->type_names) {
         d->type_names = dt_alloc(d, BUCKETS * sizeof(struct dt_type_name *));
     }
     if (!n) {
-        struct dt_type_name **bucket = &d->type_names[bucket_of(space, name)];
+        struct dt_type_name **bucket = &d->type_names[type_name_bucket_of(space, name)];
         n = dt_alloc(d, sizeof(*n));
         *n = (struct dt_type_name){space, dt_strdup(d, name), NULL, *bucket};
         *bucket = n;
@@ -64,7 +64,7 @@ void dt_type_enter(struct dt_session *d, enum dt_type_kind space, const char *na
 
 bool dt_type_define(struct dt_session *d, const char *name, const struct dt_type *type)
 {
-    if (find(d, DT_TYPE_TYPEDEF, name)) {
+    if (type_name_find_entry(d, DT_TYPE_TYPEDEF, name)) {
         return false;
     }
     dt_type_enter(d, DT_TYPE_TYPEDEF, name, (struct dt_type *)type);

@@ -84,7 +84,7 @@ struct words { /* of a text as it is read */
     bool bad;
 };
 
-static bool next_word(struct words *w)
+static bool type_parse_next_word(struct words *w)
 {
     size_t n = 0;
 
@@ -141,7 +141,7 @@ static void take_type(struct dt_session *d, struct words *w, const char *object,
     w->bad |= !w->type;
 }
 
-static void take_word(struct dt_session *d, struct words *w, const char *object)
+static void type_parse_take_word(struct dt_session *d, struct words *w, const char *object)
 {
     const struct known_word *k = known_word(w->word);
 
@@ -149,7 +149,7 @@ static void take_word(struct dt_session *d, struct words *w, const char *object)
     if (!k) {
         take_type(d, w, object, DT_TYPE_TYPEDEF);
     } else if (k->tag) {
-        if (!next_word(w)) {
+        if (!type_parse_next_word(w)) {
             w->bad = true;
             return;
         }
@@ -164,8 +164,8 @@ static void take_word(struct dt_session *d, struct words *w, const char *object)
 }
 
 /* What follows the words: stars, and sizes of arrays. */
-static const struct dt_type *derive(struct dt_session *d, const char *at,
-                                    const struct dt_type *type)
+static const struct dt_type *type_parse_derive(struct dt_session *d, const char *at,
+                                               const struct dt_type *type)
 {
     for (; *at; at++) {
         if (*at == '*') {
@@ -221,12 +221,12 @@ const struct dt_type *dt_type_lookup(struct dt_session *d, const char *object, c
     struct words w = {.at = leading_object(d, name, &object)};
     const struct dt_type *type;
 
-    while (!w.bad && next_word(&w)) {
-        take_word(d, &w, object);
+    while (!w.bad && type_parse_next_word(&w)) {
+        type_parse_take_word(d, &w, object);
     }
     if (w.bad || w.nwords == 0) {
         return NULL;
     }
     type = w.type ? w.type : dt_type_arithmetic(d, w.base, w.flags);
-    return type ? derive(d, w.at, dt_type_qualify(d, type, w.flags)) : NULL;
+    return type ? type_parse_derive(d, w.at, dt_type_qualify(d, type, w.flags)) : NULL;
 }

@@ -12,8 +12,8 @@ struct dt_type_text { /* the text of a type, made once */
     struct dt_type_text *next;
 };
 
-static const char *around(struct dt_session *d, const struct dt_type *t, const char *inner,
-                          bool named);
+static const char *type_text_declare_around(struct dt_session *d, const struct dt_type *t,
+                                            const char *inner, bool named);
 
 static const char *base_text(struct dt_session *d, const struct dt_type *t)
 {
@@ -37,45 +37,47 @@ static const char *parameters_text(struct dt_session *d, const struct dt_type *t
         return text;
     }
     for (unsigned i = 0; i < t->nmembers; i++) {
-        text =
-            dt_sprintf(d, "%s%s%s", text, i ? ", " : "", around(d, t->members[i].type, "", named));
+        text = dt_sprintf(d, "%s%s%s", text, i ? ", " : "",
+                          type_text_declare_around(d, t->members[i].type, "", named));
     }
     return t->varargs ? dt_sprintf(d, "%s%s...", text, *text ? ", " : "") : text;
 }
 
-static const char *qualified(struct dt_session *d, const struct dt_type *t, const char *inner,
-                             bool named)
+static const char *type_text_with_qualifiers(struct dt_session *d, const struct dt_type *t,
+                                             const char *inner, bool named)
 {
     const char *word = t->kind == DT_TYPE_CONST      ? "const"
                        : t->kind == DT_TYPE_VOLATILE ? "volatile"
                                                      : "restrict";
 
     if (t->to->kind == DT_TYPE_POINTER) {
-        return around(d, t->to, *inner ? dt_sprintf(d, "%s %s", word, inner) : word, named);
+        return type_text_declare_around(d, t->to,
+                                        *inner ? dt_sprintf(d, "%s %s", word, inner) : word, named);
     }
-    return dt_sprintf(d, "%s %s", word, around(d, t->to, inner, named));
+    return dt_sprintf(d, "%s %s", word, type_text_declare_around(d, t->to, inner, named));
 }
 
 /* The declaration of `inner`, of type t. */
-static const char *around(struct dt_session *d, const struct dt_type *t, const char *inner,
-                          bool named)
+static const char *type_text_declare_around(struct dt_session *d, const struct dt_type *t,
+                                            const char *inner, bool named)
 {
     switch (t->kind) {
     case DT_TYPE_POINTER: {
         bool derived = t->to->kind == DT_TYPE_ARRAY || t->to->kind == DT_TYPE_FUNCTION;
-        return around(d, t->to, dt_sprintf(d, derived ? "(*%s)" : "*%s", inner), named);
+        return type_text_declare_around(d, t->to, dt_sprintf(d, derived ? "(*%s)" : "*%s", inner),
+                                        named);
     }
     case DT_TYPE_ARRAY:
         inner = t->count ? dt_sprintf(d, "%s[%llu]", inner, (unsigned long long)t->count)
                          : dt_sprintf(d, "%s[]", inner);
-        return around(d, t->to, inner, named);
+        return type_text_declare_around(d, t->to, inner, named);
     case DT_TYPE_FUNCTION:
         inner = dt_sprintf(d, "%s(%s)", inner, parameters_text(d, t, named));
-        return around(d, t->to, inner, named);
+        return type_text_declare_around(d, t->to, inner, named);
     case DT_TYPE_CONST:
     case DT_TYPE_VOLATILE:
     case DT_TYPE_RESTRICT:
-        return qualified(d, t, inner, named);
+        return type_text_with_qualifiers(d, t, inner, named);
     default:
         return *inner ? dt_sprintf(d, "%s %s", base_text(d, t), inner) : base_text(d, t);
     }
@@ -91,7 +93,7 @@ static const char *kept_text(struct dt_session *d, const struct dt_type *t)
     }
     if (!x) {
         x = dt_alloc(d, sizeof(*x));
-        *x = (struct dt_type_text){t, around(d, t, "", false), *bucket};
+        *x = (struct dt_type_text){t, type_text_declare_around(d, t, "", false), *bucket};
         *bucket = x;
     }
     return x->text;
@@ -99,10 +101,10 @@ static const char *kept_text(struct dt_session *d, const struct dt_type *t)
 
 const char *dt_type_full_text(struct dt_session *d, const struct dt_type *t)
 {
-    return around(d, t, "", true);
+    return type_text_declare_around(d, t, "", true);
 }
 
 const char *dt_type_text(struct dt_session *d, const struct dt_type *t, const char *name)
 {
-    return name ? around(d, t, name, true) : kept_text(d, t);
+    return name ? type_text_declare_around(d, t, name, true) : kept_text(d, t);
 }

@@ -50,7 +50,7 @@ void agg_merge_value(enum dtrace_action_kind kind, uint64_t *to, const uint64_t 
     }
 }
 
-static struct agg_row *add(struct aggregation *a, const uint8_t *entry, uint64_t hash)
+static struct agg_row *merge_add_entry(struct aggregation *a, const uint8_t *entry, uint64_t hash)
 {
     size_t bytes = agg_entry_size(a);
     struct agg_row *row = malloc(sizeof(*row));
@@ -103,7 +103,7 @@ bool agg_merge(struct aggregation *a, const uint8_t *entry, unsigned cpu)
     }
     if (row) {
         agg_merge_value(a->info->function, row->value, value, value_words(a));
-    } else if (!(row = add(a, entry, hash))) {
+    } else if (!(row = merge_add_entry(a, entry, hash))) {
         return false;
     }
 

@@ -17,7 +17,7 @@ struct order {
 };
 
 /* Returns the standard deviation. value: the count, the sum, the sum of squares. */
-static int64_t deviation(const uint64_t *value, uint64_t normal)
+static int64_t aggregation_standard_deviation(const uint64_t *value, uint64_t normal)
 {
     unsigned __int128 squares = (unsigned __int128)value[3] << 64 | value[2];
     unsigned __int128 root = 0, bit = (unsigned __int128)1 << 126;
@@ -53,7 +53,7 @@ int64_t agg_number(const struct aggregation *a, const struct agg_row *row, bool 
                    ? 0
                    : agg_divide((int64_t)row->value[1], normal) / (int64_t)row->value[0];
     case DTRACE_AGG_STDDEV:
-        return deviation(row->value, normal);
+        return aggregation_standard_deviation(row->value, normal);
     case DTRACE_AGG_QUANTIZE:
     case DTRACE_AGG_LQUANTIZE:
     case DTRACE_AGG_LLQUANTIZE:
@@ -69,7 +69,7 @@ int64_t agg_number(const struct aggregation *a, const struct agg_row *row, bool 
     }
 }
 
-static int compare_numbers(int64_t x, int64_t y)
+static int aggregation_compare_numbers(int64_t x, int64_t y)
 {
     return (x > y) - (x < y);
 }
@@ -83,21 +83,21 @@ static int compare_values(const struct aggregation *a, const struct agg_row *x,
 
     if (p != q) {
         return kind == DTRACE_AGG_COUNT ? ((uint64_t)p > (uint64_t)q) - ((uint64_t)p < (uint64_t)q)
-                                        : compare_numbers(p, q);
+                                        : aggregation_compare_numbers(p, q);
     }
     if (!x || !y || kind < DTRACE_AGG_QUANTIZE) {
         return 0;
     }
     for (unsigned i = 0; i < bucket_count(kind, a->info->shape); i++) {
         if (bucket_value(kind, a->info->shape, i) == 0) {
-            return compare_numbers(bucket_counts(kind, x->value)[i],
-                                   bucket_counts(kind, y->value)[i]);
+            return aggregation_compare_numbers(bucket_counts(kind, x->value)[i],
+                                               bucket_counts(kind, y->value)[i]);
         }
     }
     return 0;
 }
 
-static uint64_t key_number(const uint8_t *p, uint32_t size)
+static uint64_t aggregation_key_number(const uint8_t *p, uint32_t size)
 {
     uint64_t value = 0;
 
@@ -128,7 +128,7 @@ static int compare_keys(const struct order *o, struct agg_row *const *x, struct 
         const struct dtrace_recdesc *r = &a->recs[(o->first_key + i) % nkeys];
         const uint8_t *p = keys_x + r->offset, *q = keys_y + r->offset;
         if (r->size == 1 || r->size == 2 || r->size == 4 || r->size == 8) {
-            uint64_t m = key_number(p, r->size), n = key_number(q, r->size);
+            uint64_t m = aggregation_key_number(p, r->size), n = aggregation_key_number(q, r->size);
             c = (m > n) - (m < n);
         } else {
             c = memcmp(p, q, r->size);

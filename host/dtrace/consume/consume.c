@@ -12,9 +12,10 @@
 #include <string.h>
 
 /* Calls fn for each whole record. next: what follows in the buffer, or NULL. */
-static void walk(struct consumer *c, unsigned cpu, const uint8_t *data, uint64_t size,
-                 void (*fn)(struct consumer *, unsigned cpu, const uint8_t *record,
-                            const struct epid_info *, const struct epid_info *next))
+static void consume_walk_records(struct consumer *c, unsigned cpu, const uint8_t *data,
+                                 uint64_t size,
+                                 void (*fn)(struct consumer *, unsigned cpu, const uint8_t *record,
+                                            const struct epid_info *, const struct epid_info *next))
 {
     const struct epid_info *info = NULL, *next;
     const uint8_t *record = NULL;
@@ -58,19 +59,20 @@ static void print_now(struct consumer *c, unsigned cpu, const uint8_t *record,
 }
 
 /* ---- pending records: a binary heap, the oldest on top ------------------------------ */
-static bool is_older(const struct pending *a, const struct pending *b)
+static bool consume_is_older_record(const struct pending *a, const struct pending *b)
 {
     return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
-static struct pending pop(struct consumer *c)
+static struct pending consume_pop_pending(struct consumer *c)
 {
     struct pending top = c->pending[0], last = c->pending[--c->npending];
     size_t at = 0, child;
 
     for (; (child = 2 * at + 1) < c->npending; at = child) {
-        child += child + 1 < c->npending && is_older(&c->pending[child + 1], &c->pending[child]);
-        if (!is_older(&c->pending[child], &last)) {
+        child += child + 1 < c->npending &&
+                 consume_is_older_record(&c->pending[child + 1], &c->pending[child]);
+        if (!consume_is_older_record(&c->pending[child], &last)) {
             break;
         }
         c->pending[at] = c->pending[child];
@@ -80,8 +82,8 @@ static struct pending pop(struct consumer *c)
 }
 
 /* Makes a copy of the record wait; without memory for it, the record is printed now. */
-static void keep(struct consumer *c, unsigned cpu, const uint8_t *record,
-                 const struct epid_info *info, const struct epid_info *next)
+static void consume_keep_record(struct consumer *c, unsigned cpu, const uint8_t *record,
+                                const struct epid_info *info, const struct epid_info *next)
 {
     uint8_t *copy = malloc(info->desc.size);
     struct dtrace_record head;
@@ -109,14 +111,15 @@ static void keep(struct consumer *c, unsigned cpu, const uint8_t *record,
         .size = info->desc.size,
     };
     size_t at = c->npending++;
-    for (; at > 0 && is_older(&p, &c->pending[(at - 1) / 2]); at = (at - 1) / 2) {
+    for (; at > 0 && consume_is_older_record(&p, &c->pending[(at - 1) / 2]); at = (at - 1) / 2) {
         c->pending[at] = c->pending[(at - 1) / 2];
     }
     c->pending[at] = p;
 }
 
-/* Returns what keep() was given with the record. */
-static const struct epid_info *info_of(struct consumer *c, const struct pending *pending)
+/* Returns what consume_keep_record() was given with the record. */
+static const struct epid_info *consume_pending_info(struct consumer *c,
+                                                    const struct pending *pending)
 {
     uint32_t epid;
 
@@ -141,13 +144,15 @@ static int take_records(struct consumer *c, bool last)
             return error;
         }
         message_drops(c, snap.drops, "drop|", "DTRACEDROP_PRINCIPAL", (int)cpu);
-        walk(c, cpu, c->buffer, snap.size, c->temporal ? keep : print_now);
+        consume_walk_records(c, cpu, c->buffer, snap.size,
+                             c->temporal ? consume_keep_record : print_now);
         oldest = snap.taken && snap.taken < oldest ? snap.taken : oldest;
     }
     while (c->npending && (last || c->pending[0].time <= oldest)) {
-        struct pending p = pop(c);
+        struct pending p = consume_pop_pending(c);
         bool same_cpu = c->npending && c->pending[0].cpu == p.cpu;
-        print_now(c, p.cpu, p.data, info_of(c, &p), same_cpu ? info_of(c, &c->pending[0]) : NULL);
+        print_now(c, p.cpu, p.data, consume_pending_info(c, &p),
+                  same_cpu ? consume_pending_info(c, &c->pending[0]) : NULL);
         free(p.data);
     }
     return 0;

@@ -13,7 +13,7 @@ enum { ROOM_MAX = 1 << 30 };
 
 /* Allocates memory for a buffer of this size. If nothing is recorded, or aggregated, the target
  * reports the size that was asked for, however large, and allocates less: ROOM_MAX is the limit. */
-static uint8_t *make_room(uint64_t *size)
+static uint8_t *consumer_make_room(uint64_t *size)
 {
     *size = *size < ROOM_MAX ? *size : ROOM_MAX;
     return malloc(*size + 8);
@@ -24,8 +24,8 @@ bool consumer_init(struct consumer *c)
     c->ncpus = c->target->ops->cpus(c->target);
     c->naggs = dt_session_aggregations(c->session);
     c->aggs = calloc(c->naggs + 1, sizeof(*c->aggs));
-    c->buffer = make_room(&c->bufsize);
-    c->agg_buffer = make_room(&c->aggsize);
+    c->buffer = consumer_make_room(&c->bufsize);
+    c->agg_buffer = consumer_make_room(&c->aggsize);
     for (unsigned i = 0; c->aggs && i < c->naggs; i++) {
         c->aggs[i].info = dt_session_aggregation(c->session, i + 1);
         c->aggs[i].normal = 1;
@@ -57,14 +57,15 @@ void consumer_free(struct consumer *c)
     free(c->agg_buffer);
 }
 
-static uint64_t number(const struct consumer *c, const char *name, uint64_t otherwise)
+static uint64_t consumer_option_number(const struct consumer *c, const char *name,
+                                       uint64_t otherwise)
 {
     uint64_t value = dtrace_option(c->session, name);
 
     return value == DT_OPTION_UNSET ? otherwise : value;
 }
 
-static bool process_of(void *arg, int32_t pid, const char **object, uint64_t *bias)
+static bool consumer_process_of(void *arg, int32_t pid, const char **object, uint64_t *bias)
 {
     struct target *target = arg;
 
@@ -95,15 +96,16 @@ void consumer_options(struct consumer *c)
     s->zoom = dt_option_on(c->session, "aggzoom");
     s->sort_key = dt_option_on(c->session, "aggsortkey");
     s->sort_reverse = dt_option_on(c->session, "aggsortrev");
-    s->sort_key_position = number(c, "aggsortkeypos", 0);
-    s->sort_position = number(c, "aggsortpos", 0);
+    s->sort_key_position = consumer_option_number(c, "aggsortkeypos", 0);
+    s->sort_position = consumer_option_number(c, "aggsortpos", 0);
     s->utf8 = encoding == 1;
     s->pack_utf8 = encoding == DT_OPTION_UNSET ? terminal_has_utf8 : s->utf8;
     c->printer.raw_bytes = dt_option_on(c->session, "rawbytes");
-    uint64_t indent = number(c, "stackindent", 14), most = (uint64_t)c->printer.width_most;
+    uint64_t indent = consumer_option_number(c, "stackindent", 14),
+             most = (uint64_t)c->printer.width_most;
     c->printer.stack_indent = (unsigned)(indent < most ? indent : most);
     c->printer.session = c->session;
-    c->printer.process = c->target->ops->process ? process_of : NULL;
+    c->printer.process = c->target->ops->process ? consumer_process_of : NULL;
     c->printer.process_arg = c->target;
     c->printer.objects = c->target->ops->objects ? objects_of : NULL;
     c->printer.objects_arg = c;

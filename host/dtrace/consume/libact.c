@@ -41,7 +41,7 @@ void libact_system(struct consumer *c, const struct dt_format *f, const struct p
 }
 
 /* Reports a failed action: the clause's record is consumed anyway. */
-static void failed(struct consumer *c, const struct epid_info *info)
+static void libact_report_failure(struct consumer *c, const struct epid_info *info)
 {
     consumer_flush(c);
     fprintf(stderr, "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): ", info->desc.epid,
@@ -72,7 +72,7 @@ void libact_freopen(struct consumer *c, const struct epid_info *info, const stru
         fclose(opened);
     }
     if (file < 0) {
-        failed(c, info);
+        libact_report_failure(c, info);
         fprintf(stderr, "couldn't freopen() \"%s\": %s\n", path, why);
     } else {
         dup2(file, fileno(c->printer.out));
@@ -81,7 +81,7 @@ void libact_freopen(struct consumer *c, const struct epid_info *info, const stru
     free(path);
 }
 
-static void text_of(const struct print_value *v, char *to, size_t room)
+static void libact_text_of(const struct print_value *v, char *to, size_t room)
 {
     size_t n = v ? strnlen((const char *)v->data, v->size) : 0;
 
@@ -90,7 +90,7 @@ static void text_of(const struct print_value *v, char *to, size_t room)
     to[n] = '\0';
 }
 
-static int64_t number_of(const struct print_value *values, unsigned n)
+static int64_t libact_number_of(const struct print_value *values, unsigned n)
 {
     return n ? datum_signed(values[0].data, values[0].size) : 0;
 }
@@ -107,25 +107,25 @@ void libact_do(struct consumer *c, const struct epid_info *info, const struct dt
         agg_clear(a);
         break;
     case DTRACE_LIBACT_NORMALIZE:
-        a->normal = number_of(values, n) ? (uint64_t)number_of(values, n) : 1;
+        a->normal = libact_number_of(values, n) ? (uint64_t)libact_number_of(values, n) : 1;
         break;
     case DTRACE_LIBACT_DENORMALIZE:
         a->normal = 1;
         break;
     case DTRACE_LIBACT_TRUNC:
-        agg_truncate(a, number_of(values, n), &c->printer.style);
+        agg_truncate(a, libact_number_of(values, n), &c->printer.style);
         break;
     case DTRACE_LIBACT_SETOPT:
         if (n == 0) {
             break;
         }
-        text_of(&values[0], name, sizeof(name));
+        libact_text_of(&values[0], name, sizeof(name));
         if (n > 1) {
-            text_of(&values[1], value, sizeof(value));
+            libact_text_of(&values[1], value, sizeof(value));
         }
         why = dt_option_set(c->session, name, value, DT_FROM_SETOPT);
         if (why) {
-            failed(c, info);
+            libact_report_failure(c, info);
             fprintf(stderr, "couldn't set option \"%s\" to \"%s\": %s\n", name, value, why);
         }
         consumer_options(c);

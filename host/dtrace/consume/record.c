@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* True for `what` as the name's whole, or as its last word behind a dash. */
-static bool ends_with(const char *name, const char *what)
+static bool record_ends_with(const char *name, const char *what)
 {
     size_t n = strlen(name), m = strlen(what);
 
@@ -20,7 +20,7 @@ static void print_prefix(struct consumer *c, unsigned cpu, const struct epid_inf
 {
     const struct dt_probe_info *probe = &info->probe;
     bool first = !c->heading_done, call = strcmp(probe->provider, "syscall") == 0;
-    bool entry = ends_with(probe->name, "entry");
+    bool entry = record_ends_with(probe->name, "entry");
     bool again = c->last_probe == probe->id && c->last_entry;
     bool more = next && next->probe.id == probe->id;
     FILE *out = c->printer.out;
@@ -45,7 +45,7 @@ static void print_prefix(struct consumer *c, unsigned cpu, const struct epid_inf
         snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "=>" : "->",
                  probe->function);
         c->indent += 2;
-    } else if (ends_with(probe->name, "return") && !more) {
+    } else if (record_ends_with(probe->name, "return") && !more) {
         c->indent -= c->indent >= 2 ? 2 : 0;
         snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "<=" : "<-",
                  probe->function);

@@ -34,7 +34,7 @@ static bool key_is_number(const struct print_value *v)
 
 /* One and two bytes are signed if their type is, larger ones always: like dtrace(1M), except that
  * it prints all small ones unsigned. */
-static long long key_number(const struct print_value *v)
+static long long print_key_value(const struct print_value *v)
 {
     const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
     bool is_signed = v->size >= 4 || (t && (t->kind == DT_TYPE_ENUM || t->is_signed));
@@ -53,7 +53,7 @@ static void print_key(const struct printer *p, const struct print_value *v)
         return;
     }
     if (key_is_number(v)) {
-        fprintf(p->out, " %*lld", datum_width(v->size), key_number(v));
+        fprintf(p->out, " %*lld", datum_width(v->size), print_key_value(v));
     } else if ((text = datum_text(p, v->data, v->size)) != 0) {
         print_padded_text(p, v->data, text, 50);
     } else {
@@ -117,11 +117,11 @@ static bool next_key(const struct row_group *g, unsigned *next, struct print_val
 }
 
 /* `*` takes a key. */
-static int dynamic(const struct row_group *g, unsigned *next, bool wanted, int otherwise)
+static int print_row_width(const struct row_group *g, unsigned *next, bool wanted, int otherwise)
 {
     struct print_value v;
 
-    return wanted && next_key(g, next, &v) ? (int)key_number(&v) : otherwise;
+    return wanted && next_key(g, next, &v) ? (int)print_key_value(&v) : otherwise;
 }
 
 static void print_format_row(const struct printer *p, const struct row_group *g,
@@ -139,8 +139,8 @@ static void print_format_row(const struct printer *p, const struct row_group *g,
         if (!c->name[0]) {
             continue;
         }
-        int width = dynamic(g, &key, c->flags & DT_CONV_DYNWIDTH, c->width);
-        int precision = dynamic(g, &key, c->flags & DT_CONV_DYNPREC, c->precision);
+        int width = print_row_width(g, &key, c->flags & DT_CONV_DYNWIDTH, c->width);
+        int precision = print_row_width(g, &key, c->flags & DT_CONV_DYNPREC, c->precision);
         if (!(c->flags & DT_CONV_AGG)) {
             if (next_key(g, &key, &v)) {
                 print_conversion(p, c, width, precision, &v);
@@ -186,7 +186,7 @@ static void print_hist(const struct printer *p, const struct aggregation *a,
         for (unsigned k = 0; k < a->info->nkeys; k++) {
             struct print_value v = key_value(a, rows[i], k);
             if (key_is_number(&v)) {
-                fprintf(p->out, " %*lld", datum_width(v.size), key_number(&v));
+                fprintf(p->out, " %*lld", datum_width(v.size), print_key_value(&v));
             } else {
                 print_narrow_text(p, v.data, v.size, datum_width(v.size));
             }

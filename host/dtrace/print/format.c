@@ -38,8 +38,8 @@ static void c_format(char *to, const struct dt_conversion *c, const char *length
 }
 
 /* Prints an integer or a floating-point number by C's conversion. */
-static void print_number(const struct printer *p, const struct dt_conversion *c, int width,
-                         int precision, const struct print_value *v)
+static void dtrace_format_print_number(const struct printer *p, const struct dt_conversion *c,
+                                       int width, int precision, const struct print_value *v)
 {
     const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
     bool type_signed =
@@ -87,8 +87,8 @@ static void print_padded(const struct printer *p, const struct dt_conversion *c,
 }
 
 /* %s, %I: a string, or of an enum the enumerator's name; the number if none has it. */
-static void print_string(const struct printer *p, const struct dt_conversion *c, int width,
-                         int precision, const struct print_value *v)
+static void dtrace_format_print_string(const struct printer *p, const struct dt_conversion *c,
+                                       int width, int precision, const struct print_value *v)
 {
     const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
     const char *text = (const char *)v->data;
@@ -181,7 +181,7 @@ static void print_plain(const struct printer *p, const struct dt_conversion *c, 
     switch (is_string && c->name[0] != 'S' ? 's' : c->name[0]) {
     case 's':
     case 'I':
-        print_string(p, c, width, precision, v);
+        dtrace_format_print_string(p, c, width, precision, v);
         break;
     case 'S':
         print_escaped(p, c, width, v->data, strnlen((const char *)v->data, v->size));
@@ -199,7 +199,7 @@ static void print_plain(const struct printer *p, const struct dt_conversion *c, 
         print_number_text(p, c, width, v);
         break;
     default:
-        print_number(p, c, width, precision, v);
+        dtrace_format_print_number(p, c, width, precision, v);
     }
 }
 
@@ -229,8 +229,8 @@ void print_conversion(const struct printer *p, const struct dt_conversion *c, in
     }
 }
 
-static int dynamic(const struct print_value *values, unsigned n, unsigned *next, bool wanted,
-                   int otherwise)
+static int dtrace_format_dynamic_width(const struct print_value *values, unsigned n, unsigned *next,
+                                       bool wanted, int otherwise)
 {
     if (!wanted || *next >= n) {
         return otherwise;
@@ -250,8 +250,10 @@ void print_format(const struct printer *p, const struct dt_printf *format,
         if (!c->name[0]) {
             continue;
         }
-        int width = dynamic(values, nvalues, &next, c->flags & DT_CONV_DYNWIDTH, c->width);
-        int precision = dynamic(values, nvalues, &next, c->flags & DT_CONV_DYNPREC, c->precision);
+        int width = dtrace_format_dynamic_width(values, nvalues, &next, c->flags & DT_CONV_DYNWIDTH,
+                                                c->width);
+        int precision = dtrace_format_dynamic_width(values, nvalues, &next,
+                                                    c->flags & DT_CONV_DYNPREC, c->precision);
         if (next < nvalues) {
             print_conversion(p, c, width, precision, &values[next++]);
         }

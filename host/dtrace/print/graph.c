@@ -30,7 +30,7 @@ struct graph_scale graph_scale_of(const int64_t *counts, unsigned n, bool zoom, 
 
 /* ---- bars --------------------------------------------------------------------------- */
 
-static void repeat(const char *text, unsigned times, FILE *out)
+static void dtrace_graph_repeat_text(const char *text, unsigned times, FILE *out)
 {
     while (times--) {
         fputs(text, out);
@@ -47,12 +47,12 @@ static void right_bar(const struct graph_scale *scale, int64_t count, unsigned w
 
     if (scale->utf8) {
         n = eighths / 8 + (eighths % 8 != 0);
-        repeat("\u2588", eighths / 8, out);
-        repeat(partial, eighths % 8 != 0, out);
+        dtrace_graph_repeat_text("\u2588", eighths / 8, out);
+        dtrace_graph_repeat_text(partial, eighths % 8 != 0, out);
     } else {
-        repeat("@", n, out);
+        dtrace_graph_repeat_text("@", n, out);
     }
-    repeat(" ", width - n, out);
+    dtrace_graph_repeat_text(" ", width - n, out);
 }
 
 static void left_bar(const struct graph_scale *scale, int64_t count, unsigned width, FILE *out)
@@ -60,8 +60,8 @@ static void left_bar(const struct graph_scale *scale, int64_t count, unsigned wi
     double columns = count < 0 ? fabs((double)count) * width / scale->total : 0;
     unsigned n = (unsigned)(columns + 0.5);
 
-    repeat(" ", width - n, out);
-    repeat("@", n, out);
+    dtrace_graph_repeat_text(" ", width - n, out);
+    dtrace_graph_repeat_text("@", n, out);
 }
 
 void graph_bar(const struct graph_scale *scale, int64_t count, FILE *out)
@@ -183,7 +183,7 @@ void print_pack(const struct printer *p, const struct aggregation *a, struct agg
         width += datum_width(a->recs[k].size) + 1;
     }
     fprintf(p->out, "\n%*s %*s .", width, "key", linear ? 7 : (int)strlen(pack.low), "min");
-    repeat("-", pack.last - pack.first + 1, p->out);
+    dtrace_graph_repeat_text("-", pack.last - pack.first + 1, p->out);
     fprintf(p->out, ". %-*s | count\n", linear ? 8 : (int)strlen(pack.high), "max");
     for (size_t i = 0; i < n; i++) {
         print_pack_row(p, a, rows[i], &pack);

@@ -79,8 +79,8 @@ void json_value(FILE *out, const uint8_t *data, uint32_t size, const struct dt_t
 /* ---- recorded values ---------------------------------------------------------------- */
 
 /* names: what helpers called the frames, with an @ in front if beside their symbols; NULL: none. */
-static void put_frames(const struct printer *p, const uint8_t *data, uint32_t n,
-                       address_owner owner, struct stack_names *names)
+static void dtrace_json_print_frames(const struct printer *p, const uint8_t *data, uint32_t n,
+                                     address_owner owner, struct stack_names *names)
 {
     char text[512];
 
@@ -109,12 +109,13 @@ void json_datum(const struct printer *p, const struct dtrace_recdesc *r, const u
 
     switch (r->kind) {
     case DTRACE_ACT_STACK:
-        put_frames(p, data, r->size / 8, OF_KERNEL, NULL);
+        dtrace_json_print_frames(p, data, r->size / 8, OF_KERNEL, NULL);
         break;
     case DTRACE_ACT_USTACK:
     case DTRACE_ACT_JSTACK:
         stack_names_open(&names, data, r->size, (uint32_t)r->arg);
-        put_frames(p, data + 8, (uint32_t)r->arg, (address_owner)datum_unsigned(data, 8), &names);
+        dtrace_json_print_frames(p, data + 8, (uint32_t)r->arg,
+                                 (address_owner)datum_unsigned(data, 8), &names);
         break;
     case DTRACE_ACT_SYM:
         symbol_text(p, datum_unsigned(data, 8), OF_KERNEL, text, sizeof(text));

@@ -97,7 +97,7 @@ const char *stack_name_next(struct stack_names *n)
 }
 
 /* A name is what a program says: it stays in its line, and can do nothing to a terminal. */
-static void print_name(FILE *out, const char *name)
+static void symbol_print_name(FILE *out, const char *name)
 {
     struct escape escape = {.nheld = 0};
     char text[ESCAPE_MOST(1)];
@@ -128,15 +128,15 @@ static void print_frames(const struct printer *p, const uint8_t *data, uint32_t 
         }
         if (*name) {
             fprintf(p->out, "%*s%s", (int)p->stack_indent, "", *name == '@' ? "  [ " : "");
-            print_name(p->out, *name == '@' ? name + 1 : name);
+            symbol_print_name(p->out, *name == '@' ? name + 1 : name);
             fputs(*name == '@' ? " ]\n" : "\n", p->out);
         }
     }
 }
 
 /* The user kinds have the pid before the address. */
-static void print_address(const struct printer *p, enum dtrace_action_kind kind,
-                          const uint8_t *data, int width)
+static void symbol_print_address(const struct printer *p, enum dtrace_action_kind kind,
+                                 const uint8_t *data, int width)
 {
     bool user = kind == DTRACE_ACT_USYM || kind == DTRACE_ACT_UMOD || kind == DTRACE_ACT_UADDR;
     uint64_t address = datum_unsigned(data + (user ? 8 : 0), 8);
@@ -176,7 +176,7 @@ bool print_place(const struct printer *p, const struct print_value *v, const cha
     case DTRACE_ACT_UMOD:
     case DTRACE_ACT_UADDR:
         fputs(before, p->out);
-        print_address(p, v->kind, v->data, width);
+        symbol_print_address(p, v->kind, v->data, width);
         return true;
     default:
         return false;

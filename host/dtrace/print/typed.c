@@ -12,7 +12,7 @@ enum { INDENT = 4, DEPTH_MAX = 32 };
 static void print_value(const struct printer *p, const struct dt_type *type, const uint8_t *data,
                         unsigned depth, bool member);
 
-static void indent(const struct printer *p, unsigned depth)
+static void typed_print_indent(const struct printer *p, unsigned depth)
 {
     fprintf(p->out, "%*s", (int)(depth * INDENT), "");
 }
@@ -28,7 +28,7 @@ static void print_character(const struct printer *p, unsigned char c)
     }
 }
 
-static void print_number(const struct printer *p, uint64_t value)
+static void typed_print_number(const struct printer *p, uint64_t value)
 {
     if (value == 0) {
         putc('0', p->out);
@@ -38,7 +38,7 @@ static void print_number(const struct printer *p, uint64_t value)
 }
 
 /* A C string in an array: printable text, which may be empty, then a NUL. */
-static bool is_text(const uint8_t *data, uint64_t n)
+static bool typed_is_text(const uint8_t *data, uint64_t n)
 {
     uint64_t i = 0;
 
@@ -61,7 +61,7 @@ static void print_array(const struct printer *p, const struct dt_type *t, const 
     const struct dt_type *element = dt_type_resolve(t->to);
     bool lines = dt_type_is_struct(element);
 
-    if (is_character(element) && is_text(data, t->count)) {
+    if (is_character(element) && typed_is_text(data, t->count)) {
         fprintf(p->out, member ? "[ \"%s\" ]" : "\"%s\"", (const char *)data);
         return;
     }
@@ -70,14 +70,14 @@ static void print_array(const struct printer *p, const struct dt_type *t, const 
         fputs(i ? ", " : "", p->out);
         if (lines) {
             putc('\n', p->out);
-            indent(p, depth + 1);
+            typed_print_indent(p, depth + 1);
             fprintf(p->out, "%s ", dt_type_text(p->session, t->to, NULL));
         }
         print_value(p, t->to, data + i * element->size, depth + 1, false);
     }
     if (lines) {
         putc('\n', p->out);
-        indent(p, depth);
+        typed_print_indent(p, depth);
         putc(']', p->out);
     } else {
         fputs(" ]", p->out);
@@ -98,7 +98,7 @@ static void print_struct(const struct printer *p, const struct dt_type *t, const
                                      : dt_type_text(p->session, m->type, NULL);
         size_t n = strlen(text);
 
-        indent(p, depth + 1);
+        typed_print_indent(p, depth + 1);
         fputs(text, p->out);
         if (!m->name) {
             fputs(anonymous ? "  " : " ", p->out);
@@ -110,13 +110,13 @@ static void print_struct(const struct printer *p, const struct dt_type *t, const
             fputs(" = ", p->out);
         }
         if (bits) {
-            print_number(p, datum_bit_field(type, data, m->bit_offset));
+            typed_print_number(p, datum_bit_field(type, data, m->bit_offset));
         } else {
             print_value(p, m->type, data + m->bit_offset / 8, depth + 1, true);
         }
         putc('\n', p->out);
     }
-    indent(p, depth);
+    typed_print_indent(p, depth);
     putc('}', p->out);
 }
 
@@ -139,7 +139,7 @@ static void print_value(const struct printer *p, const struct dt_type *type, con
         print_array(p, t, data, depth, member);
         break;
     case DT_TYPE_STRING:
-        if (is_text(data, t->size)) {
+        if (typed_is_text(data, t->size)) {
             fprintf(p->out, "\"%s\"", (const char *)data);
             break;
         }
@@ -164,7 +164,7 @@ static void print_value(const struct printer *p, const struct dt_type *type, con
         if (is_character(t)) {
             print_character(p, *data);
         } else {
-            print_number(p, datum_unsigned(data, (uint32_t)t->size));
+            typed_print_number(p, datum_unsigned(data, (uint32_t)t->size));
         }
     }
 }

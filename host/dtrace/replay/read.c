@@ -26,7 +26,7 @@ struct reading {
 /* ---- growing ----------------------------------------------------------------------- */
 
 /* Returns the array with memory for one more element: it grows at 0, 1, 3, 7 … elements. */
-static void *grown(struct reading *in, void *array, size_t n, size_t size)
+static void *replay_grow_array(struct reading *in, void *array, size_t n, size_t size)
 {
     void *bigger = n & (n + 1) ? array : realloc(array, (n * 2 + 1) * size);
 
@@ -34,7 +34,7 @@ static void *grown(struct reading *in, void *array, size_t n, size_t size)
     return bigger;
 }
 
-static struct replay *consumer(struct reading *in, uint32_t handle)
+static struct replay *replay_find_consumer(struct reading *in, uint32_t handle)
 {
     struct replay **link = &in->first;
 
@@ -57,7 +57,7 @@ static struct replay *consumer(struct reading *in, uint32_t handle)
 static struct replay_mark *add_mark(struct reading *in, struct replay *r, uint32_t pass,
                                     uint32_t cpu)
 {
-    struct replay_mark *bigger = grown(in, r->marks, r->nmarks, sizeof(*bigger));
+    struct replay_mark *bigger = replay_grow_array(in, r->marks, r->nmarks, sizeof(*bigger));
 
     if (!bigger) {
         return NULL;
@@ -70,8 +70,8 @@ static struct replay_mark *add_mark(struct reading *in, struct replay *r, uint32
 /* ---- events: a function for each kind; false: the event is invalid ------------------ */
 
 /* Finds the bytes behind the first words. Returns false if there are fewer than `least`. */
-static bool rest(const struct kev_event *e, unsigned words, uint32_t least, const uint8_t **data,
-                 uint32_t *bytes)
+static bool replay_rest_bytes(const struct kev_event *e, unsigned words, uint32_t least,
+                              const uint8_t **data, uint32_t *bytes)
 {
     if (e->nwords < words) {
         return false;
@@ -81,13 +81,13 @@ static bool rest(const struct kev_event *e, unsigned words, uint32_t least, cons
     return *bytes >= least;
 }
 
-static bool notes(struct reading *in, struct replay *r, const struct kev_event *e)
+static bool replay_read_notes(struct reading *in, struct replay *r, const struct kev_event *e)
 {
     uint32_t total = kev_word(e, 1), from = kev_word(e, 2), bytes;
     const uint8_t *data;
 
-    if (!rest(e, 3, 1, &data, &bytes) || total > DTRACE_LOG_NOTES_MAX || from >= total ||
-        (r->notes && r->total != total)) {
+    if (!replay_rest_bytes(e, 3, 1, &data, &bytes) || total > DTRACE_LOG_NOTES_MAX ||
+        from >= total || (r->notes && r->total != total)) {
         return false;
     }
     bytes = bytes < DTRACE_LOG_NOTES_PART_MOST ? bytes : DTRACE_LOG_NOTES_PART_MOST;
@@ -110,16 +110,16 @@ static bool notes(struct reading *in, struct replay *r, const struct kev_event *
 }
 
 /* Adds a record, or an entry, with a copy of its bytes. */
-static bool keep(struct reading *in, struct replay_record **array, size_t *n,
-                 struct replay_record from, const struct kev_event *e, unsigned words,
-                 uint32_t least)
+static bool replay_keep_record(struct reading *in, struct replay_record **array, size_t *n,
+                               struct replay_record from, const struct kev_event *e, unsigned words,
+                               uint32_t least)
 {
     const uint8_t *data;
 
-    if (!rest(e, words, least, &data, &from.bytes)) {
+    if (!replay_rest_bytes(e, words, least, &data, &from.bytes)) {
         return false;
     }
-    struct replay_record *bigger = grown(in, *array, *n, sizeof(*bigger));
+    struct replay_record *bigger = replay_grow_array(in, *array, *n, sizeof(*bigger));
     uint8_t *copy = malloc(from.bytes + 8);
     if (bigger) {
         *array = bigger;
@@ -134,11 +134,11 @@ static bool keep(struct reading *in, struct replay_record **array, size_t *n,
     return true;
 }
 
-static bool record(struct reading *in, struct replay *r, const struct kev_event *e)
+static bool replay_read_record(struct reading *in, struct replay *r, const struct kev_event *e)
 {
-    return keep(in, &r->records, &r->nrecords,
-                (struct replay_record){.number = kev_word(e, 1), .cpu = e->cpu}, e, 2,
-                sizeof(struct dtrace_record));
+    return replay_keep_record(in, &r->records, &r->nrecords,
+                              (struct replay_record){.number = kev_word(e, 1), .cpu = e->cpu}, e, 2,
+                              sizeof(struct dtrace_record));
 }
 
 /* The snapshot's entries before this event, so many, are older than the capture if it is the first
@@ -154,25 +154,25 @@ static void note_older(struct reading *in, struct replay *r, const struct kev_ev
     }
 }
 
-static bool entry(struct reading *in, struct replay *r, const struct kev_event *e)
+static bool replay_read_entry(struct reading *in, struct replay *r, const struct kev_event *e)
 {
     struct replay_record to = {
         .pass = kev_word(e, 1), .cpu = kev_word(e, 2), .number = kev_word(e, 3)};
 
-    if (to.cpu >= r->ncpus ||
-        !keep(in, &r->entries, &r->nentries, to, e, 4, sizeof(struct dtrace_agg_entry))) {
+    if (to.cpu >= r->ncpus || !replay_keep_record(in, &r->entries, &r->nentries, to, e, 4,
+                                                  sizeof(struct dtrace_agg_entry))) {
         return false;
     }
     note_older(in, r, e, to.number);
     return true;
 }
 
-static bool taken(struct reading *in, struct replay *r, const struct kev_event *e)
+static bool replay_read_taken(struct reading *in, struct replay *r, const struct kev_event *e)
 {
     const uint8_t *data;
     uint32_t bytes;
 
-    if (!rest(e, 4, sizeof(struct dtrace_snap), &data, &bytes)) {
+    if (!replay_rest_bytes(e, 4, sizeof(struct dtrace_snap), &data, &bytes)) {
         return false;
     }
     struct replay_mark *m = add_mark(in, r, kev_word(e, 1), e->cpu);
@@ -184,7 +184,7 @@ static bool taken(struct reading *in, struct replay *r, const struct kev_event *
     return true;
 }
 
-static bool entries(struct reading *in, struct replay *r, const struct kev_event *e)
+static bool replay_read_entries(struct reading *in, struct replay *r, const struct kev_event *e)
 {
     uint32_t cpu = kev_word(e, 2);
 
@@ -201,16 +201,16 @@ static bool entries(struct reading *in, struct replay *r, const struct kev_event
     return true;
 }
 
-static bool status(struct reading *in, struct replay *r, const struct kev_event *e)
+static bool replay_read_status(struct reading *in, struct replay *r, const struct kev_event *e)
 {
     uint32_t cpus = kev_word(e, 3), bytes;
     const uint8_t *data;
 
-    if (!rest(e, 4, sizeof(struct dtrace_status), &data, &bytes) || (cpus & 0xffff) >= r->ncpus ||
-        cpus >> 16 >= r->ncpus) {
+    if (!replay_rest_bytes(e, 4, sizeof(struct dtrace_status), &data, &bytes) ||
+        (cpus & 0xffff) >= r->ncpus || cpus >> 16 >= r->ncpus) {
         return false;
     }
-    struct replay_pass *bigger = grown(in, r->passes, r->npasses, sizeof(*bigger));
+    struct replay_pass *bigger = replay_grow_array(in, r->passes, r->npasses, sizeof(*bigger));
     if (!bigger) {
         return true;
     }
@@ -226,16 +226,16 @@ static bool status(struct reading *in, struct replay *r, const struct kev_event 
     return true;
 }
 
-static bool process(struct reading *in, struct replay *r, const struct kev_event *e)
+static bool replay_read_process(struct reading *in, struct replay *r, const struct kev_event *e)
 {
     struct replay_process to = {.pid = kev_word(e, 1), .order = r->nprocesses}, *bigger;
     const uint8_t *data;
     uint32_t bytes;
 
-    if (!rest(e, 4, sizeof(to.process), &data, &bytes)) {
+    if (!replay_rest_bytes(e, 4, sizeof(to.process), &data, &bytes)) {
         return false;
     }
-    bigger = grown(in, r->processes, r->nprocesses, sizeof(*bigger));
+    bigger = replay_grow_array(in, r->processes, r->nprocesses, sizeof(*bigger));
     if (bigger) {
         memcpy(&to.process, data, sizeof(to.process));
         r->processes = bigger;
@@ -249,10 +249,10 @@ static bool process(struct reading *in, struct replay *r, const struct kev_event
 static bool read_events(struct reading *in, struct kev *kev)
 {
     static bool (*const kinds[])(struct reading *, struct replay *, const struct kev_event *) = {
-        [DTRACE_LOG_NOTES] = notes,     [DTRACE_LOG_RECORD] = record,
-        [DTRACE_LOG_TAKEN] = taken,     [DTRACE_LOG_ENTRY] = entry,
-        [DTRACE_LOG_ENTRIES] = entries, [DTRACE_LOG_STATUS] = status,
-        [DTRACE_LOG_PROCESS] = process,
+        [DTRACE_LOG_NOTES] = replay_read_notes,     [DTRACE_LOG_RECORD] = replay_read_record,
+        [DTRACE_LOG_TAKEN] = replay_read_taken,     [DTRACE_LOG_ENTRY] = replay_read_entry,
+        [DTRACE_LOG_ENTRIES] = replay_read_entries, [DTRACE_LOG_STATUS] = replay_read_status,
+        [DTRACE_LOG_PROCESS] = replay_read_process,
     };
     enum kev_result result;
     struct kev_error error;
@@ -261,7 +261,7 @@ static bool read_events(struct reading *in, struct kev *kev)
 
     while ((result = kev_next(kev, &e, &error)) == KEV_EVENT && !in->no_memory) {
         bool of_d = e.class == TRACE_CLASS_D && e.nwords;
-        struct replay *r = of_d ? consumer(in, kev_word(&e, 0)) : NULL;
+        struct replay *r = of_d ? replay_find_consumer(in, kev_word(&e, 0)) : NULL;
         bool known = e.number < sizeof(kinds) / sizeof(*kinds) && kinds[e.number];
         if (r && (!known || e.cpu >= r->ncpus || !kinds[e.number](in, r, &e))) {
             r->damaged++;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int replay_compare_numbers(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }
@@ -15,36 +15,39 @@ static int compare_numbers(uint64_t a, uint64_t b)
 static int compare_records(const void *p, const void *q)
 {
     const struct replay_record *a = p, *b = q;
-    int by_pass = compare_numbers(a->pass, b->pass), by_cpu = compare_numbers(a->cpu, b->cpu);
+    int by_pass = replay_compare_numbers(a->pass, b->pass),
+        by_cpu = replay_compare_numbers(a->cpu, b->cpu);
 
-    return by_pass ? by_pass : by_cpu ? by_cpu : compare_numbers(a->number, b->number);
+    return by_pass ? by_pass : by_cpu ? by_cpu : replay_compare_numbers(a->number, b->number);
 }
 
 static int compare_marks(const void *p, const void *q)
 {
     const struct replay_mark *a = p, *b = q;
-    int by_pass = compare_numbers(a->pass, b->pass), by_cpu = compare_numbers(a->cpu, b->cpu);
+    int by_pass = replay_compare_numbers(a->pass, b->pass),
+        by_cpu = replay_compare_numbers(a->cpu, b->cpu);
 
-    return by_pass ? by_pass : by_cpu ? by_cpu : compare_numbers(a->order, b->order);
+    return by_pass ? by_pass : by_cpu ? by_cpu : replay_compare_numbers(a->order, b->order);
 }
 
 static int compare_passes(const void *p, const void *q)
 {
     const struct replay_pass *a = p, *b = q;
-    int by_number = compare_numbers(a->number, b->number);
+    int by_number = replay_compare_numbers(a->number, b->number);
 
-    return by_number ? by_number : compare_numbers(a->order, b->order);
+    return by_number ? by_number : replay_compare_numbers(a->order, b->order);
 }
 
 static int compare_processes(const void *p, const void *q)
 {
     const struct replay_process *a = p, *b = q;
-    int by_pid = compare_numbers(a->pid, b->pid);
+    int by_pid = replay_compare_numbers(a->pid, b->pid);
 
-    return by_pid ? by_pid : compare_numbers(a->order, b->order);
+    return by_pid ? by_pid : replay_compare_numbers(a->order, b->order);
 }
 
-static void sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *))
+static void replay_sort_stable(void *array, size_t n, size_t size,
+                               int (*compare)(const void *, const void *))
 {
     if (n) {
         qsort(array, n, size, compare);
@@ -56,7 +59,7 @@ static void join_marks(struct replay *r)
 {
     size_t n = 0;
 
-    sort(r->marks, r->nmarks, sizeof(*r->marks), compare_marks);
+    replay_sort_stable(r->marks, r->nmarks, sizeof(*r->marks), compare_marks);
     for (size_t i = 0; i < r->nmarks; i++) {
         struct replay_mark *last = n ? &r->marks[n - 1] : NULL, m = r->marks[i];
         if (!last || last->pass != m.pass || last->cpu != m.cpu) {
@@ -92,7 +95,7 @@ static bool join_passes(struct replay *r)
             r->npasses++;
         }
     }
-    sort(all, r->npasses, sizeof(*all), compare_passes);
+    replay_sort_stable(all, r->npasses, sizeof(*all), compare_passes);
     for (size_t i = 0; i < r->npasses; i++) {
         if (n == 0 || all[n - 1].number != all[i].number) {
             all[n++] = all[i];
@@ -118,9 +121,9 @@ bool replay_sort(struct replay *r)
 {
     size_t n = 0;
 
-    sort(r->records, r->nrecords, sizeof(*r->records), compare_records);
-    sort(r->entries, r->nentries, sizeof(*r->entries), compare_records);
-    sort(r->processes, r->nprocesses, sizeof(*r->processes), compare_processes);
+    replay_sort_stable(r->records, r->nrecords, sizeof(*r->records), compare_records);
+    replay_sort_stable(r->entries, r->nentries, sizeof(*r->entries), compare_records);
+    replay_sort_stable(r->processes, r->nprocesses, sizeof(*r->processes), compare_processes);
     for (size_t i = 0; i < r->nprocesses; i++) { /* descriptions of one process are identical */
         if (n == 0 || r->processes[n - 1].pid != r->processes[i].pid) {
             r->processes[n++] = r->processes[i];

@@ -41,7 +41,7 @@ struct replay_wire_state {
     bool made; /* created and not yet started: a buffer that is read now is empty */
 };
 
-static struct replay_wire_state *of(struct wire *wire)
+static struct replay_wire_state *replay_wire_of(struct wire *wire)
 {
     return (struct replay_wire_state *)wire;
 }
@@ -58,7 +58,7 @@ static bool take_bytes(const uint8_t **at, const uint8_t *end, const uint8_t **b
     return true;
 }
 
-static bool take_call(const uint8_t **at, const uint8_t *end, struct kymo_d_call *call)
+static bool replay_take_call(const uint8_t **at, const uint8_t *end, struct kymo_d_call *call)
 {
     const uint8_t *bytes;
 
@@ -88,8 +88,9 @@ static bool read_transcript(struct replay_wire_state *w, const uint8_t *at, cons
             return false;
         }
         w->answers = bigger;
-        if (!take_call(&at, end, &a.asked) || !take_bytes(&at, end, &a.in, a.asked.in_bytes) ||
-            !take_call(&at, end, &a.answered) ||
+        if (!replay_take_call(&at, end, &a.asked) ||
+            !take_bytes(&at, end, &a.in, a.asked.in_bytes) ||
+            !replay_take_call(&at, end, &a.answered) ||
             !take_bytes(&at, end, &a.out, a.answered.out_bytes)) {
             return false;
         }
@@ -117,7 +118,7 @@ static bool read_transcript(struct replay_wire_state *w, const uint8_t *at, cons
 
 /* ---- answers from the transcript ---------------------------------------------------- */
 
-static bool make_room(struct replay_wire_state *w, size_t bytes)
+static bool replay_grow_answer(struct replay_wire_state *w, size_t bytes)
 {
     uint8_t *bigger = bytes <= w->out_room ? w->out : realloc(w->out, bytes);
 
@@ -128,9 +129,9 @@ static bool make_room(struct replay_wire_state *w, size_t bytes)
     return bigger != NULL;
 }
 
-static bool put(struct replay_wire_state *w, const void *bytes, size_t n)
+static bool replay_put_bytes(struct replay_wire_state *w, const void *bytes, size_t n)
 {
-    if (!make_room(w, n)) {
+    if (!replay_grow_answer(w, n)) {
         return false;
     }
     memcpy(w->out, bytes, n);
@@ -159,7 +160,7 @@ static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32
     if (!found) {
         if (call->command == KYMO_D_PROBES && call->in_bytes > 0) {
             room = room < BATCH_MOST ? room : BATCH_MOST;
-            if (!make_room(w, room)) {
+            if (!replay_grow_answer(w, room)) {
                 return false;
             }
             call->out_bytes =
@@ -172,7 +173,7 @@ static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32
         return true;
     }
     *call = found->answered;
-    if (!put(w, found->out, found->answered.out_bytes)) {
+    if (!replay_put_bytes(w, found->out, found->answered.out_bytes)) {
         return false;
     }
     if (call->command == KYMO_D_CREATE) {
@@ -191,19 +192,19 @@ static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32
 
 static const struct replay_pass no_pass;
 
-static const struct replay_pass *now(const struct replay *r)
+static const struct replay_pass *replay_wire_now(const struct replay *r)
 {
     return r->pass < r->npasses ? &r->passes[r->pass] : &no_pass;
 }
 
 /* Returns the number of the record behind the last that the current pass took of the CPU; in the
  * last pass behind all there are. */
-static uint32_t until(const struct replay *r, uint32_t cpu)
+static uint32_t replay_pass_end(const struct replay *r, uint32_t cpu)
 {
     size_t end = replay_first_record(r, cpu + 1, 0);
     bool some = end > 0 && r->records[end - 1].cpu == cpu;
     uint32_t all = some ? r->records[end - 1].number + 1 : 0;
-    const struct replay_mark *m = replay_mark(now(r), cpu);
+    const struct replay_mark *m = replay_mark(replay_wire_now(r), cpu);
     bool last = r->pass + 1 >= r->npasses;
 
     if (last) {
@@ -215,7 +216,7 @@ static uint32_t until(const struct replay *r, uint32_t cpu)
 bool replay_overfull(const struct replay *r)
 {
     for (uint32_t cpu = 0; cpu < r->ncpus; cpu++) {
-        uint32_t end = until(r, cpu);
+        uint32_t end = replay_pass_end(r, cpu);
         uint64_t bytes = 0;
         for (size_t i = replay_first_record(r, cpu, r->printed[cpu]);
              i < r->nrecords && r->records[i].cpu == cpu && r->records[i].number < end; i++) {
@@ -251,13 +252,13 @@ static size_t copy_record(struct replay_wire_state *w, const struct replay_recor
 static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
 {
     struct replay *r = w->r;
-    uint32_t cpu = w->call.cpu, end = until(r, cpu), lost = 0, next = r->printed[cpu];
-    const struct replay_mark *m = replay_mark(now(r), cpu);
+    uint32_t cpu = w->call.cpu, end = replay_pass_end(r, cpu), lost = 0, next = r->printed[cpu];
+    const struct replay_mark *m = replay_mark(replay_wire_now(r), cpu);
     struct dtrace_snap snap =
         m && m->taken && !r->part ? m->snap : (struct dtrace_snap){.taken = 1};
     size_t at = sizeof(snap);
 
-    if (!make_room(w, room)) {
+    if (!replay_grow_answer(w, room)) {
         return false;
     }
     for (size_t i = replay_first_record(r, cpu, next);
@@ -289,14 +290,14 @@ static bool answer_buffer(struct replay_wire_state *w, uint32_t room)
 static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
 {
     const struct replay *r = w->r;
-    const struct replay_pass *p = now(r);
+    const struct replay_pass *p = replay_wire_now(r);
     const struct replay_mark *m = replay_mark(p, w->call.cpu);
     bool any = p != &no_pass && !r->part;
     struct dtrace_snap snap = {.drops = any && m ? m->entry_drops : 0};
     uint32_t found = 0;
     size_t at = sizeof(snap);
 
-    if (!make_room(w, room)) {
+    if (!replay_grow_answer(w, room)) {
         return false;
     }
     for (size_t i = replay_first_entry(r, p->number, w->call.cpu); any && i < r->nentries; i++) {
@@ -328,7 +329,7 @@ static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
 }
 
 /* Returns false if there is no memory. */
-static bool answer(struct replay_wire_state *w, const uint8_t *in)
+static bool replay_make_answer(struct replay_wire_state *w, const uint8_t *in)
 {
     const struct kymo_d_process *process;
     uint32_t room = w->call.out_bytes;
@@ -346,19 +347,20 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
     case KYMO_D_DESTROY:
         return true;
     case KYMO_D_STATUS:
-        return put(w, replay_status(w->r), sizeof(struct dtrace_status));
+        return replay_put_bytes(w, replay_status(w->r), sizeof(struct dtrace_status));
     case KYMO_D_PROCESS:
         process = replay_process(w->r, w->call.id);
-        return process ? put(w, process, sizeof(*process)) : by_transcript(w, in, room);
+        return process ? replay_put_bytes(w, process, sizeof(*process))
+                       : by_transcript(w, in, room);
     case KYMO_D_USER: /* what was made then is among the probes */
-        return put(w, &(struct kymo_d_user_made){0}, sizeof(struct kymo_d_user_made));
+        return replay_put_bytes(w, &(struct kymo_d_user_made){0}, sizeof(struct kymo_d_user_made));
     case KYMO_D_BUFFER:
     case KYMO_D_AGGREGATION:
         if (w->call.cpu >= w->r->ncpus || room < sizeof(struct dtrace_snap)) {
             w->call.result = -THEIR_EINVAL;
             return true;
         }
-        return w->made ? put(w, &(struct dtrace_snap){0}, sizeof(struct dtrace_snap))
+        return w->made ? replay_put_bytes(w, &(struct dtrace_snap){0}, sizeof(struct dtrace_snap))
                : w->call.command == KYMO_D_BUFFER ? answer_buffer(w, room)
                                                   : answer_aggregation(w, room);
     default:
@@ -370,18 +372,18 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
 
 static int replay_send(struct wire *wire, const void *message, size_t bytes)
 {
-    struct replay_wire_state *w = of(wire);
+    struct replay_wire_state *w = replay_wire_of(wire);
 
     memcpy(&w->call, message, sizeof(w->call));
     w->waits = bytes == sizeof(w->call) + w->call.in_bytes &&
-               answer(w, (const uint8_t *)message + sizeof(w->call));
+               replay_make_answer(w, (const uint8_t *)message + sizeof(w->call));
     w->call.in_bytes = 0;
     return w->waits ? 0 : -EPIPE;
 }
 
 static long replay_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
 {
-    struct replay_wire_state *w = of(wire);
+    struct replay_wire_state *w = replay_wire_of(wire);
     size_t bytes = sizeof(w->call) + w->call.out_bytes;
 
     (void)timeout_ms;
@@ -406,10 +408,10 @@ static const char *replay_reason(struct wire *wire)
 
 static void replay_close(struct wire *wire)
 {
-    free(of(wire)->answers);
-    free(of(wire)->sizes);
-    free(of(wire)->probes.probe);
-    free(of(wire)->out);
+    free(replay_wire_of(wire)->answers);
+    free(replay_wire_of(wire)->sizes);
+    free(replay_wire_of(wire)->probes.probe);
+    free(replay_wire_of(wire)->out);
     free(wire);
 }
 
