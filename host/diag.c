@@ -45,7 +45,7 @@ void kymo_progress_on(int fd)
     progress_fd = fd;
 }
 
-static void message(const char *format, va_list args)
+static void diag_print_message(const char *format, va_list args)
 {
     kymo_progress_end();
     fputs("kymo: ", stderr);
@@ -58,7 +58,7 @@ void kymo_error(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    message(format, args);
+    diag_print_message(format, args);
     va_end(args);
 }
 
@@ -67,7 +67,7 @@ int kymo_usage(const char *command, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    message(format, args);
+    diag_print_message(format, args);
     va_end(args);
     fprintf(stderr, "Try `kymo help%s%s`.\n", command == NULL ? "" : " ",
             command == NULL ? "" : command);

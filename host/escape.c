@@ -58,7 +58,7 @@ static size_t put_held(struct escape *e, char *to, bool as_it_is)
     return n;
 }
 
-static size_t put_byte(struct escape *e, uint8_t byte, char *to)
+static size_t escape_put_byte(struct escape *e, uint8_t byte, char *to)
 {
     size_t n = 0;
 
@@ -83,14 +83,14 @@ size_t escape_text(struct escape *e, const char *text, size_t n, char *to)
     size_t used = 0;
 
     for (size_t i = 0; i < n; i++) {
-        used += put_byte(e, (uint8_t)text[i], to + used);
+        used += escape_put_byte(e, (uint8_t)text[i], to + used);
     }
     return used;
 }
 
 /* ---- a stream ---------------------------------------------------------------------- */
 
-static bool write_all(int fd, const char *bytes, size_t n)
+static bool escape_write_all(int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
         ssize_t done = write(fd, bytes, n);
@@ -111,7 +111,7 @@ static ssize_t escaping_write(void *cookie, const char *text, size_t n)
 
     for (size_t at = 0; at < n; at += PART) {
         size_t bytes = n - at < PART ? n - at : PART;
-        if (!write_all(s->fd, part, escape_text(&s->escape, text + at, bytes, part))) {
+        if (!escape_write_all(s->fd, part, escape_text(&s->escape, text + at, bytes, part))) {
             return at ? (ssize_t)at : 0;
         }
     }

@@ -62,7 +62,7 @@ static int help_all(void)
     return kymo_stdout_end(KYMO_OK);
 }
 
-static int help(const char *name)
+static int main_print_help(const char *name)
 {
     const struct kymo_command *command;
 
@@ -131,10 +131,10 @@ int main(int argc, char **argv)
         return kymo_stdout_end(KYMO_OK);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        return help(NULL);
+        return main_print_help(NULL);
     }
     if (strcmp(argv[1], "help") == 0) {
-        return help(argv[2]);
+        return main_print_help(argv[2]);
     }
     command = command_find(argv[1]);
     if (command == NULL) {

@@ -15,7 +15,7 @@ struct memory {
     bool failed;
 };
 
-static ssize_t memory_write(void *cookie, const char *bytes, size_t n)
+static ssize_t stream_memory_write(void *cookie, const char *bytes, size_t n)
 {
     struct memory *memory = cookie;
 
@@ -35,7 +35,7 @@ static ssize_t memory_write(void *cookie, const char *bytes, size_t n)
     return (ssize_t)n;
 }
 
-static int memory_close(void *cookie)
+static int stream_memory_close(void *cookie)
 {
     struct memory *memory = cookie;
     bool failed = memory->failed;
@@ -56,11 +56,11 @@ FILE *memory_stream(char **text, size_t *size)
 {
     struct memory *memory = malloc(sizeof(*memory));
     char *bytes = malloc(1);
-    FILE *stream =
-        memory == NULL || bytes == NULL
-            ? NULL
-            : fopencookie(memory, "w",
-                          (cookie_io_functions_t){.write = memory_write, .close = memory_close});
+    FILE *stream = memory == NULL || bytes == NULL
+                       ? NULL
+                       : fopencookie(memory, "w",
+                                     (cookie_io_functions_t){.write = stream_memory_write,
+                                                             .close = stream_memory_close});
 
     *text = NULL;
     *size = 0;

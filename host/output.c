@@ -36,21 +36,21 @@ void output_remove_parts(void)
     }
 }
 
-static void on_signal(int signo)
+static void output_on_signal(int signo)
 {
     output_remove_parts();
     raise(signo); /* SA_RESETHAND: it ends the process now */
 }
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int output_ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 void output_hold_signals(sigset_t *before)
 {
     sigset_t held;
 
     sigemptyset(&held);
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-        sigaddset(&held, signals[i]);
+    for (size_t i = 0; i < sizeof(output_ending_signals) / sizeof(output_ending_signals[0]); i++) {
+        sigaddset(&held, output_ending_signals[i]);
     }
     sigprocmask(SIG_BLOCK, &held, before);
 }
@@ -58,13 +58,14 @@ void output_hold_signals(sigset_t *before)
 /* Commands that catch signals themselves do so before they open an output. */
 static void catch_signals(void)
 {
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+    for (size_t i = 0; i < sizeof(output_ending_signals) / sizeof(output_ending_signals[0]); i++) {
         struct sigaction action;
 
-        if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL) {
-            action = (struct sigaction){.sa_handler = on_signal,
+        if (sigaction(output_ending_signals[i], NULL, &action) == 0 &&
+            action.sa_handler == SIG_DFL) {
+            action = (struct sigaction){.sa_handler = output_on_signal,
                                         .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-            sigaction(signals[i], &action, NULL);
+            sigaction(output_ending_signals[i], &action, NULL);
         }
     }
 }
@@ -93,7 +94,7 @@ static void list_remove(struct output *output)
 
 /* ---- opening ----------------------------------------------------------------------- */
 
-static int fail(const struct output *output, int error)
+static int output_fail_with(const struct output *output, int error)
 {
     if (error != EPIPE) {
         kymo_error("%s: cannot write: %s",
@@ -115,7 +116,7 @@ static int open_as_it_is(struct output *output, int fd)
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) != 0) {
-        return fail(output, errno);
+        return output_fail_with(output, errno);
     }
     if (output_stat_is_read(&st)) {
         close(fd);
@@ -133,7 +134,7 @@ static int refuse_existing(const struct output *output, const char *path, const 
         return refuse_input(output);
     }
     if (S_ISDIR(st->st_mode)) {
-        return fail(output, EISDIR);
+        return output_fail_with(output, EISDIR);
     }
     if (S_ISBLK(st->st_mode)) {
         kymo_error("%s: a disk, which is not written to: give a file", output->path);
@@ -143,7 +144,7 @@ static int refuse_existing(const struct output *output, const char *path, const 
         return 0;
     }
     if (access(path, W_OK) != 0) {
-        return fail(output, errno);
+        return output_fail_with(output, errno);
     }
     if (st->st_size > 0 && policy != OUTPUT_FORCE && policy != OUTPUT_LATER &&
         (policy == OUTPUT_NEW || output_is_capture(path))) {
@@ -199,7 +200,7 @@ static int open_part(struct output *output, const char *path, mode_t mode)
     return error;
 }
 
-static void release(struct output *output)
+static void output_release_part(struct output *output)
 {
     list_remove(output);
     if (output->stream) {
@@ -215,14 +216,14 @@ static void release(struct output *output)
     *output = (struct output){.path = output->path, .fd = -1, .folder = -1};
 }
 
-static int open_file(struct output *output, const char *path, enum output_policy policy)
+static int output_open_direct(struct output *output, const char *path, enum output_policy policy)
 {
     struct stat st;
     sigset_t before;
     bool there = stat(path, &st) == 0;
     int result = there             ? refuse_existing(output, path, &st, policy)
                  : errno == ENOENT ? 0
-                                   : fail(output, errno);
+                                   : output_fail_with(output, errno);
 
     if (result != 0) {
         return result;
@@ -238,7 +239,7 @@ static int open_file(struct output *output, const char *path, enum output_policy
     result = open_part(output, path, there ? st.st_mode & 0777 : mode_of_new_files());
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (result != 0) {
-        fail(output, result);
+        output_fail_with(output, result);
         output_abandon(output);
     }
     return -result;
@@ -265,7 +266,7 @@ static int open_any(struct output *output, const char *path, enum output_policy 
         return open_as_it_is(output, fcntl(fd, F_DUPFD_CLOEXEC, 0));
     }
     char *target = output_follow_links(path);
-    int result = target ? open_one(output, target, policy) : fail(output, errno);
+    int result = target ? open_one(output, target, policy) : output_fail_with(output, errno);
 
     free(target);
     return result;
@@ -273,7 +274,7 @@ static int open_any(struct output *output, const char *path, enum output_policy 
 
 int output_open(struct output *output, const char *path, enum output_policy policy)
 {
-    return open_any(output, path, policy, open_file);
+    return open_any(output, path, policy, output_open_direct);
 }
 
 int output_open_in_place(struct output *output, const char *path, enum output_policy policy)
@@ -318,7 +319,7 @@ FILE *output_stream(struct output *output)
         output->stream = fdopen(output->fd, "wb");
     }
     if (!output->stream) {
-        fail(output, errno);
+        output_fail_with(output, errno);
     }
     return output->stream;
 }
@@ -331,7 +332,7 @@ static int flush_to_medium(int fd)
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
 }
 
-static int flush(struct output *output)
+static int output_flush_buffer(struct output *output)
 {
     if (output->stream && output->error == 0) {
         errno = 0;
@@ -369,7 +370,7 @@ static int rename_to_new(const struct output *output)
     return renameat(at, output->part, at, output->name) == 0 ? 0 : errno;
 }
 
-static int place(const struct output *output)
+static int output_place_part(const struct output *output)
 {
     int error =
         output->replaces
@@ -381,10 +382,10 @@ static int place(const struct output *output)
 
 int output_try_commit(struct output *output)
 {
-    int error = flush(output);
+    int error = output_flush_buffer(output);
 
     if (error == 0 && output->part) {
-        error = place(output);
+        error = output_place_part(output);
         if (error == EEXIST) {
             return -EEXIST;
         }
@@ -392,10 +393,10 @@ int output_try_commit(struct output *output)
     if (error == 0) {
         free(output->part);
         output->part = NULL;
-        release(output);
+        output_release_part(output);
         return 0;
     }
-    fail(output, error);
+    output_fail_with(output, error);
     output_abandon(output);
     return -error;
 }
@@ -440,7 +441,7 @@ static bool same_bytes(int a, int b)
 
 bool output_is_same(struct output *output)
 {
-    int there = output->part && flush(output) == 0
+    int there = output->part && output_flush_buffer(output) == 0
                     ? openat(output->folder, output->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
                     : -1;
     int mine = there < 0 ? -1 : openat(output->folder, output->part, O_RDONLY | O_CLOEXEC);
@@ -459,7 +460,7 @@ void output_leave_part(struct output *output)
 {
     free(output->part);
     output->part = NULL;
-    release(output);
+    output_release_part(output);
 }
 
 void output_abandon(struct output *output)
@@ -468,6 +469,6 @@ void output_abandon(struct output *output)
         unlinkat(output->folder, output->part, 0);
     }
     if (output->fd >= 0 || output->folder >= 0 || output->name) {
-        release(output);
+        output_release_part(output);
     }
 }

@@ -18,7 +18,7 @@
 #include "host/output.h"
 #include "host/temporary.h"
 
-static bool is_empty(const char *path)
+static bool output_folder_is_empty(const char *path)
 {
     DIR *dir = opendir(path);
     struct dirent *entry;
@@ -54,7 +54,7 @@ static void folders_note(struct output_folder *folder)
     output_remove_folders(folder->noted);
 }
 
-static void forget(struct output_folder *folder)
+static void output_folder_forget_part(struct output_folder *folder)
 {
     output_remove_folders(NULL);
     while (folder->ninner > 0) {
@@ -99,7 +99,7 @@ void output_folder_abandon(struct output_folder *folder)
                 remove(*path);
             }
         }
-        forget(folder);
+        output_folder_forget_part(folder);
     }
 }
 
@@ -115,7 +115,7 @@ static bool is_marked(int folder)
 
 /* The mark is asked for before the lock is taken, so that a part that is being made is never
  * locked, and again behind it: it may have been committed meanwhile. */
-static void remove_if_dead(int place, const char *in, const char *entry)
+static void output_folder_remove_if_dead(int place, const char *in, const char *entry)
 {
     int folder = openat(place, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool marked = folder >= 0 && is_marked(folder);
@@ -136,7 +136,7 @@ static void remove_if_dead(int place, const char *in, const char *entry)
 }
 
 /* Parts of the same name, which ends in XXXXXX. */
-static void remove_dead(const char *part)
+static void output_folder_remove_dead(const char *part)
 {
     char *in = strdup(part), *slash = in == NULL ? NULL : strrchr(in, '/');
     const char *base = slash == NULL ? part : part + (slash + 1 - in);
@@ -151,7 +151,7 @@ static void remove_dead(const char *part)
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         if (strlen(entry->d_name) == length &&
             strncmp(entry->d_name, base, length - strlen("XXXXXX")) == 0) {
-            remove_if_dead(dirfd(dir), in, entry->d_name);
+            output_folder_remove_if_dead(dirfd(dir), in, entry->d_name);
         }
     }
     if (dir != NULL) {
@@ -190,7 +190,7 @@ int output_folder_open(struct output_folder *folder, const char *name)
     while (length > 1 && name[length - 1] == '/') {
         length--;
     }
-    if (lstat(name, &st) == 0 && !(S_ISDIR(st.st_mode) && is_empty(name))) {
+    if (lstat(name, &st) == 0 && !(S_ISDIR(st.st_mode) && output_folder_is_empty(name))) {
         kymo_error("%s: is there already; name another folder, or remove it", name);
         return -1;
     }
@@ -199,7 +199,7 @@ int output_folder_open(struct output_folder *folder, const char *name)
         kymo_error("out of memory");
         return -1;
     }
-    remove_dead(folder->part);
+    output_folder_remove_dead(folder->part);
     output_hold_signals(&before);
     if (mkdtemp(folder->part) == NULL) {
         kymo_error("%s: %s", name, strerror(errno));
@@ -291,6 +291,6 @@ int output_folder_commit(struct output_folder *folder)
         output_folder_abandon(folder);
         return -1;
     }
-    forget(folder);
+    output_folder_forget_part(folder);
     return 0;
 }

@@ -13,21 +13,21 @@
 #include "host/output.h"
 
 /* Open as long as the process, so that no other file gets the number of one that is removed. */
-static int *inputs;
-static size_t ninputs;
+static int *output_input_fds;
+static size_t output_ninput_fds;
 
 void output_reads(const char *path)
 {
-    int *more = realloc(inputs, (ninputs + 1) * sizeof(*more));
+    int *more = realloc(output_input_fds, (output_ninput_fds + 1) * sizeof(*more));
     int fd = -1;
 
     if (more) {
-        inputs = more;
+        output_input_fds = more;
         fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                                     : open(path, O_PATH | O_CLOEXEC);
     }
     if (fd >= 0) {
-        inputs[ninputs++] = fd;
+        output_input_fds[output_ninput_fds++] = fd;
     }
 }
 
@@ -38,10 +38,11 @@ bool output_stat_is_read(const struct stat *st)
     bool device = S_ISBLK(st->st_mode) || (S_ISCHR(st->st_mode) && major(st->st_rdev) != 1 &&
                                            major(st->st_rdev) != 5 && major(st->st_rdev) != 136);
 
-    for (size_t i = 0; i < ninputs; i++) {
+    for (size_t i = 0; i < output_ninput_fds; i++) {
         struct stat in;
 
-        if (fstat(inputs[i], &in) != 0 || (in.st_mode & S_IFMT) != (st->st_mode & S_IFMT)) {
+        if (fstat(output_input_fds[i], &in) != 0 ||
+            (in.st_mode & S_IFMT) != (st->st_mode & S_IFMT)) {
             continue;
         }
         if (S_ISREG(st->st_mode) && in.st_dev == st->st_dev && in.st_ino == st->st_ino) {

@@ -18,7 +18,7 @@
 
 /* Removes a part whose command was killed: nobody holds its lock. One that is a capture stays: it
  * may be all that is left of a recording. */
-static void remove_if_dead(int folder, const char *in, const char *name)
+static void output_part_remove_if_dead(int folder, const char *in, const char *name)
 {
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     char path[PATH_MAX];
@@ -46,7 +46,7 @@ void output_part_remove_dead(const char *in, const char *part)
 
         if (strlen(name) == length && strncmp(name, part, same) == 0 &&
             strcmp(name + length - strlen(".part"), ".part") == 0) {
-            remove_if_dead(dirfd(folder), in, name);
+            output_part_remove_if_dead(dirfd(folder), in, name);
         }
     }
     if (folder) {

@@ -65,7 +65,7 @@ void owners_free(struct owners *owners)
 
 /* ---- entries ----------------------------------------------------------------------- */
 
-static uint32_t bucket_of(const struct owners *owners, int32_t pid, int32_t tid)
+static uint32_t owner_bucket_of(const struct owners *owners, int32_t pid, int32_t tid)
 {
     uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
     uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 40) & (BUCKETS - 1);
@@ -83,7 +83,7 @@ static uint32_t bucket_of(const struct owners *owners, int32_t pid, int32_t tid)
 
 static struct entry *entry_find(const struct owners *owners, int32_t pid, int32_t tid)
 {
-    uint32_t index = owners->buckets[bucket_of(owners, pid, tid)];
+    uint32_t index = owners->buckets[owner_bucket_of(owners, pid, tid)];
 
     return index == 0 ? NULL : &owners->entries[index - 1];
 }
@@ -107,12 +107,12 @@ static struct entry *entry_make(struct owners *owners, int32_t pid, int32_t tid)
     }
     entry = &owners->entries[owners->count];
     *entry = (struct entry){.pid = pid, .tid = tid};
-    owners->buckets[bucket_of(owners, pid, tid)] = ++owners->count;
+    owners->buckets[owner_bucket_of(owners, pid, tid)] = ++owners->count;
     return entry;
 }
 
 /* The string behind an event's first two words; NULL if there is none, or no memory. */
-static char *event_text(const struct kev_event *event)
+static char *owner_event_text(const struct kev_event *event)
 {
     const char *text = (const char *)(event->words + 2);
     size_t room = event->nwords > 2 ? 4 * (size_t)(event->nwords - 2) : 0;
@@ -127,7 +127,7 @@ char *owners_told(const struct kev_event *event)
     bool tells = event->class == TRACE_CLASS_PR_TH &&
                  (number == PR_TH_PROCCREATE_NAME || number == PR_TH_PROCDESTROY_NAME);
 
-    return tells ? event_text(event) : NULL;
+    return tells ? owner_event_text(event) : NULL;
 }
 
 /* ---- what an event says of a name -------------------------------------------------- */
@@ -135,8 +135,8 @@ char *owners_told(const struct kev_event *event)
 enum change { NOTHING, BORN, NAMED, GONE };
 
 /* Which process or thread an event of class PR_TH names, begins or ends. */
-static enum change change_of(const struct kev_event *event, unsigned number, int32_t *pid,
-                             int32_t *tid)
+static enum change owner_change_of(const struct kev_event *event, unsigned number, int32_t *pid,
+                                   int32_t *tid)
 {
     int32_t first = (int32_t)kev_word(event, 0), second = (int32_t)kev_word(event, 1);
     bool process = number >= PR_TH_PROCCREATE && number != PR_TH_PROCTHREAD_NAME;
@@ -159,7 +159,7 @@ static enum change change_of(const struct kev_event *event, unsigned number, int
     }
 }
 
-static unsigned number_of(const struct kev_event *event)
+static unsigned owner_number_of(const struct kev_event *event)
 {
     return event->number & ~(unsigned)TRACE_EVENT_64;
 }
@@ -192,16 +192,16 @@ void owners_learn(struct owners *owners, const struct kev_event *event)
     if (event->class != TRACE_CLASS_PR_TH) {
         return;
     }
-    change = change_of(event, number_of(event), &pid, &tid);
+    change = owner_change_of(event, owner_number_of(event), &pid, &tid);
     /* A state dump reports a thread as created, before it names the thread. */
     if (change == NOTHING || (change == BORN && tid != OWNER_NONE)) {
         return;
     }
     entry = entry_make(owners, pid, tid);
     if (entry != NULL && !entry->told) {
-        bool named = change == NAMED || number_of(event) == PR_TH_PROCDESTROY_NAME;
+        bool named = change == NAMED || owner_number_of(event) == PR_TH_PROCDESTROY_NAME;
 
-        entry->early = named && !owners->lost ? event_text(event) : NULL;
+        entry->early = named && !owners->lost ? owner_event_text(event) : NULL;
         entry->ppid = tid == OWNER_NONE ? (int32_t)kev_word(event, 0) : 0;
         entry->told = true;
     }
@@ -225,7 +225,7 @@ void owners_begin(struct owners *owners)
 static void name_follow(struct owners *owners, const struct kev_event *event, unsigned number)
 {
     int32_t pid, tid;
-    enum change change = change_of(event, number, &pid, &tid);
+    enum change change = owner_change_of(event, number, &pid, &tid);
     struct entry *entry = change == NAMED     ? entry_make(owners, pid, tid)
                           : change != NOTHING ? entry_find(owners, pid, tid)
                                               : NULL;
@@ -238,7 +238,7 @@ static void name_follow(struct owners *owners, const struct kev_event *event, un
         return; /* messages that tell of it may follow: it keeps its name */
     }
     free(entry->name);
-    entry->name = change == NAMED ? event_text(event) : NULL;
+    entry->name = change == NAMED ? owner_event_text(event) : NULL;
     entry->ppid = tid == OWNER_NONE ? (int32_t)kev_word(event, 0) : 0;
 }
 
@@ -274,14 +274,15 @@ static void about_fill(struct owner *owner, const struct kev_event *event, unsig
         owner->about_pid = (int32_t)kev_word(event, 0);
         owner->about_tid = OWNER_NONE;
     } else if (event->class == TRACE_CLASS_PR_TH && number >= PR_TH_PROCCREATE) {
-        owner->about = change_of(event, number, &owner->about_pid, &owner->about_tid) != NOTHING;
+        owner->about =
+            owner_change_of(event, number, &owner->about_pid, &owner->about_tid) != NOTHING;
     }
 }
 
 struct owner owners_follow(struct owners *owners, const struct kev_event *event)
 {
     struct running *cpu = &owners->cpus[event->cpu];
-    unsigned number = number_of(event);
+    unsigned number = owner_number_of(event);
     struct owner owner;
 
     if (is_gap(owners, event)) {

@@ -84,7 +84,7 @@ bool record_int_is_whole(const struct kev_event *event, unsigned nfields)
 
 /* ---- a record ---------------------------------------------------------------------- */
 
-static const char *class_name(const struct kev_event *event)
+static const char *record_class_name(const struct kev_event *event)
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
 
@@ -146,7 +146,7 @@ name_fill(struct record *record, const struct kev_event *event, const struct kev
 {
     bool user = event->class == TRACE_CLASS_USER;
 
-    record->class = class_name(event);
+    record->class = record_class_name(event);
     record->event = desc == NULL || user ? NULL : desc->name;
     record->number =
         event->number & (user                                ? ~0u

@@ -54,7 +54,7 @@ static const struct {
     {"usrevent", CLASS_USER},
 };
 
-static bool number_parse(const char **text, unsigned *number)
+static bool select_number_parse(const char **text, unsigned *number)
 {
     char *end;
     unsigned long value;
@@ -77,13 +77,13 @@ int kymo_parse_cpus(const char *text, uint64_t *mask)
     for (;;) {
         unsigned first, last;
 
-        if (!number_parse(&text, &first)) {
+        if (!select_number_parse(&text, &first)) {
             return -1;
         }
         last = first;
         if (*text == '-') {
             text++;
-            if (!number_parse(&text, &last) || last < first) {
+            if (!select_number_parse(&text, &last) || last < first) {
                 return -1;
             }
         }
@@ -217,8 +217,8 @@ static bool ranges_have(const struct kymo_ranges *ranges, int32_t value)
     return ranges->n == 0;
 }
 
-static int text_add(const char *command, const char *option, const char **texts, unsigned *n,
-                    const char *value)
+static int select_text_add(const char *command, const char *option, const char **texts, unsigned *n,
+                           const char *value)
 {
     if (*n == SELECT_MOST) {
         return kymo_usage(command, "%s: --%s: at most %d times", command, option, SELECT_MOST);
@@ -279,13 +279,13 @@ int kymo_select_option(struct kymo_select *select, const char *command, int opti
         return kymo_usage(command, "%s: --class: there is no class %.*s", command,
                           (int)strcspn(bad, ","), bad);
     case SELECT_EVENT:
-        return text_add(command, "event", select->events, &select->nevents, value);
+        return select_text_add(command, "event", select->events, &select->nevents, value);
     case SELECT_PID:
         return ranges_option(command, "pid", &select->pids, value);
     case SELECT_TID:
         return ranges_option(command, "tid", &select->tids, value);
     case SELECT_NAME:
-        return text_add(command, "name", select->names, &select->nnames, value);
+        return select_text_add(command, "name", select->names, &select->nnames, value);
     default:
         return -1;
     }

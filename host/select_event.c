@@ -56,7 +56,7 @@ static bool pattern_fits(const struct pattern *pattern, const struct kev *kev,
 /* ---- unknown names ----------------------------------------------------------------- */
 
 /* Returns how many characters must be inserted, deleted, replaced or swapped; case is ignored. */
-static unsigned distance(const char *a, const char *b)
+static unsigned select_event_edit_distance(const char *a, const char *b)
 {
     unsigned row[3][NAME_MOST + 1];
     size_t n = strnlen(b, NAME_MOST);
@@ -130,7 +130,7 @@ static void near_find(const struct pattern *pattern, const struct kev *kev, char
         if (desc == NULL || !kymo_class_wanted(&pattern->classes, &event)) {
             continue;
         }
-        away = distance(pattern->name, desc->name);
+        away = select_event_edit_distance(pattern->name, desc->name);
         if (strlen(pattern->name) > 2 && strcasestr(desc->name, pattern->name) != NULL) {
             away = 1;
         }

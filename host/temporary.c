@@ -26,7 +26,7 @@ const char *temporary_place(void)
 }
 
 /* Absolute, because what is started works in other directories. */
-static int name(const char *what, char *path, size_t room)
+static int temporary_make_name(const char *what, char *path, size_t room)
 {
     char place[PATH_MAX];
 
@@ -43,14 +43,14 @@ static int name(const char *what, char *path, size_t room)
 
 int temporary_directory(const char *what, char *path, size_t room)
 {
-    return name(what, path, room) == 0 && mkdtemp(path) ? 0 : -1;
+    return temporary_make_name(what, path, room) == 0 && mkdtemp(path) ? 0 : -1;
 }
 
 /* ---- directories that a killed process has left ------------------------------------ */
 
 /* Files that a pattern of `files` names may hold data; a plain name's is a link, a socket or an
  * empty file. */
-static bool is_named(const char *const *files, const char *name, const struct stat *st)
+static bool temporary_is_named(const char *const *files, const char *name, const struct stat *st)
 {
     for (; *files; files++) {
         if (**files == '>'
@@ -71,7 +71,7 @@ static void remove_files(int folder, const char *const *files)
 
     while (entries && (entry = readdir(entries)) != NULL) {
         if (fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode) &&
-            is_named(files, entry->d_name, &st)) {
+            temporary_is_named(files, entry->d_name, &st)) {
             unlinkat(folder, entry->d_name, 0);
         }
     }
@@ -96,7 +96,7 @@ int temporary_lock_dead(int place, const char *name)
     return folder;
 }
 
-static void remove_if_dead(int place, const char *name, const char *const *files)
+static void temporary_remove_if_dead(int place, const char *name, const char *const *files)
 {
     int folder = temporary_lock_dead(place, name);
 
@@ -107,7 +107,7 @@ static void remove_if_dead(int place, const char *name, const char *const *files
     }
 }
 
-static void remove_dead(const char *what, const char *const *files)
+static void temporary_remove_dead(const char *what, const char *const *files)
 {
     DIR *place = opendir(temporary_place());
     char prefix[NAME_MAX];
@@ -117,7 +117,7 @@ static void remove_dead(const char *what, const char *const *files)
     while (place && (entry = readdir(place)) != NULL) {
         if (strncmp(entry->d_name, prefix, (size_t)length) == 0 &&
             strlen(entry->d_name) == (size_t)length + strlen("XXXXXX")) {
-            remove_if_dead(dirfd(place), entry->d_name, files);
+            temporary_remove_if_dead(dirfd(place), entry->d_name, files);
         }
     }
     if (place) {
@@ -146,7 +146,7 @@ int temporary_lock(const char *path)
 
 int temporary_directory_hold(const char *what, const char *const *files, char *path, size_t room)
 {
-    remove_dead(what, files);
+    temporary_remove_dead(what, files);
     for (int i = 0; i < HOLD_TRIES; i++) {
         if (temporary_directory(what, path, room) != 0) {
             return -1;
@@ -169,7 +169,7 @@ int temporary_directory_hold(const char *what, const char *const *files, char *p
 
 int temporary_file(const char *what, char *path, size_t room)
 {
-    int fd = name(what, path, room) == 0 ? mkstemp(path) : -1;
+    int fd = temporary_make_name(what, path, room) == 0 ? mkstemp(path) : -1;
 
     if (fd >= 0) {
         fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -58,8 +58,8 @@ static const struct call {
 #undef KERCALL
 };
 
-static uint32_t probes[TRACE_KERCALLS][KINDS]; /* 0: none */
-static uint16_t on[TRACE_KERCALLS][KINDS];
+static uint32_t after_calls_probes[TRACE_KERCALLS][KINDS]; /* 0: none */
+static uint16_t after_calls_enabled[TRACE_KERCALLS][KINDS];
 
 const int8_t *after_call_words(unsigned call, bool wide)
 {
@@ -89,10 +89,10 @@ uint32_t after_call_carries(unsigned call, bool wide)
 
 void after_call_fire(unsigned call, bool is_return, const uint64_t *words)
 {
-    if (call >= TRACE_KERCALLS || !on[call][is_return]) {
+    if (call >= TRACE_KERCALLS || !after_calls_enabled[call][is_return]) {
         return;
     }
-    const struct dtrace_probe *p = dtrace_probe_at(probes[call][is_return]);
+    const struct dtrace_probe *p = dtrace_probe_at(after_calls_probes[call][is_return]);
     if (!dtrace_probe_skips(p)) {
         trace_port_cpu()->fired = words;
         dtrace_probe_fire(p, words);
@@ -100,15 +100,15 @@ void after_call_fire(unsigned call, bool is_return, const uint64_t *words)
     }
 }
 
-static unsigned kind_of(void *arg)
+static unsigned after_calls_kind_of(void *arg)
 {
     return (unsigned)((uintptr_t)arg >> 8);
 }
 
-static void set(void *arg, bool value)
+static void after_calls_set_enabled(void *arg, bool value)
 {
-    unsigned kind = kind_of(arg);
-    uint16_t *count = &on[(uintptr_t)arg & 0xff][kind];
+    unsigned kind = after_calls_kind_of(arg);
+    uint16_t *count = &after_calls_enabled[(uintptr_t)arg & 0xff][kind];
 
     *count = (uint16_t)(value ? *count + 1 : *count - 1);
     dtrace_site_want(kind == ENTRY ? TRACE_EV_kercall_enter : TRACE_EV_kercall_exit, value);
@@ -117,14 +117,14 @@ static void set(void *arg, bool value)
 static int call_enable(uint32_t probe, void *arg)
 {
     (void)probe;
-    set(arg, true);
+    after_calls_set_enabled(arg, true);
     return 0;
 }
 
 static void call_disable(uint32_t probe, void *arg)
 {
     (void)probe;
-    set(arg, false);
+    after_calls_set_enabled(arg, false);
 }
 
 static uint64_t call_argument(uint32_t probe, void *arg, unsigned n)
@@ -139,7 +139,7 @@ static uint64_t call_argument(uint32_t probe, void *arg, unsigned n)
 static const char *call_argument_type(uint32_t probe, void *arg, unsigned n)
 {
     (void)probe;
-    if (kind_of(arg) == RETURN) {
+    if (after_calls_kind_of(arg) == RETURN) {
         return n < 2 ? "intptr_t" : NULL;
     }
     return n < ARGUMENTS ? "uintptr_t" : NULL;
@@ -158,8 +158,9 @@ void after_calls_init(void)
     dtrace_provider_register(&provider);
     for (uintptr_t i = 0; i < TRACE_KERCALLS; i++) {
         for (unsigned kind = 0; kind < KINDS && calls[i].there; kind++) {
-            probes[i][kind] = dtrace_probe_add(&provider, "kernel", calls[i].name, names[kind],
-                                               (void *)((uintptr_t)kind << 8 | i));
+            after_calls_probes[i][kind] =
+                dtrace_probe_add(&provider, "kernel", calls[i].name, names[kind],
+                                 (void *)((uintptr_t)kind << 8 | i));
         }
     }
 }

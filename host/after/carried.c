@@ -25,7 +25,7 @@
         __VA_ARGS__ \
     }
 #define A(type, name) #name
-static const struct after_event events[] = {
+static const struct after_event after_carried_event_table[] = {
 #define ROW(id, CLASS, event, EXT, fast_words, wide_words, state) \
     {.slot_class = TRACE_CLASS_##CLASS, \
      .is_state = (state), \
@@ -45,13 +45,14 @@ static const struct after_event events[] = {
 #undef EVENT_CONTROL
 #undef A
 };
-enum { EVENTS = sizeof(events) / sizeof(*events) };
+enum { EVENTS = sizeof(after_carried_event_table) / sizeof(*after_carried_event_table) };
 
 const struct after_event *after_event_of(unsigned slot_class, unsigned number)
 {
     for (unsigned i = 0; i < EVENTS; i++) {
-        if (events[i].slot_class == slot_class && events[i].number == number) {
-            return &events[i];
+        if (after_carried_event_table[i].slot_class == slot_class &&
+            after_carried_event_table[i].number == number) {
+            return &after_carried_event_table[i];
         }
     }
     return NULL;
@@ -63,7 +64,7 @@ const struct after_event *after_event_of(unsigned slot_class, unsigned number)
 #define A(type, word) word
 #define ARGS(...) LIST(__VA_ARGS__)
 
-static const struct after_row rows[] = {
+static const struct after_row after_carried_row_table[] = {
 #define EVENT(id, CLASS, event, EXT, NAME, fast, wide, doc) \
     {.provider = "sdt", \
      .function = #CLASS, \
@@ -107,14 +108,15 @@ static const struct after_row rows[] = {
 #include "abi/kercalls.def"
 #undef KERCALL
 };
-enum { ROWS = sizeof(rows) / sizeof(*rows) };
+enum { ROWS = sizeof(after_carried_row_table) / sizeof(*after_carried_row_table) };
 
 const struct after_row *after_row_find(const char *provider, const char *function, const char *name)
 {
     for (unsigned i = 0; i < ROWS; i++) {
-        if (strcmp(rows[i].name, name) == 0 && strcmp(rows[i].provider, provider) == 0 &&
-            strcmp(rows[i].function, function) == 0) {
-            return &rows[i];
+        if (strcmp(after_carried_row_table[i].name, name) == 0 &&
+            strcmp(after_carried_row_table[i].provider, provider) == 0 &&
+            strcmp(after_carried_row_table[i].function, function) == 0) {
+            return &after_carried_row_table[i];
         }
     }
     return NULL;
@@ -140,8 +142,9 @@ enum after_class after_row_class(const struct after_row *row)
         break;
     }
     for (unsigned i = 0; i < EVENTS; i++) {
-        if (!events[i].is_state && events[i].site == row->site) {
-            return events[i].external;
+        if (!after_carried_event_table[i].is_state &&
+            after_carried_event_table[i].site == row->site) {
+            return after_carried_event_table[i].external;
         }
     }
     return AFTER_NOWHERE;
@@ -212,8 +215,11 @@ uint32_t after_row_carries(const struct after_row *row, enum after_form form)
         break;
     }
     for (unsigned i = 0; i < EVENTS; i++) {
-        if (!events[i].is_state && events[i].site == row->site) {
-            return carried_by(&events[i], wide ? events[i].wide : events[i].fast);
+        if (!after_carried_event_table[i].is_state &&
+            after_carried_event_table[i].site == row->site) {
+            return carried_by(&after_carried_event_table[i],
+                              wide ? after_carried_event_table[i].wide
+                                   : after_carried_event_table[i].fast);
         }
     }
     return 0;
@@ -221,7 +227,7 @@ uint32_t after_row_carries(const struct after_row *row, enum after_form form)
 
 /* ---- what was recorded --------------------------------------------------------------- */
 
-static bool begins(const char *text, const char *with)
+static bool after_carried_begins_with(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -237,8 +243,8 @@ void after_about(const struct kev *kev, struct after_about *about)
     const char *gate = kev_attr(kev, "FILTER_4");
 
     *about = (struct after_about){.form = AFTER_UNKNOWN};
-    about->known = classes && begins(classes, "all classes");
-    about->gate = gate && begins(gate, "gate") ? gate : NULL;
+    about->known = classes && after_carried_begins_with(classes, "all classes");
+    about->gate = gate && after_carried_begins_with(gate, "gate") ? gate : NULL;
     if (form) {
         about->form = strcmp(form, "fast") == 0   ? AFTER_FAST
                       : strcmp(form, "wide") == 0 ? AFTER_WIDE

@@ -91,7 +91,7 @@ static bool is_said(const struct check *c, const char *text)
 }
 
 /* Says it once, however many clauses of a probe lack the same. */
-static void lacks(struct check *c, const char *what, const char *why)
+static void after_check_report_lack(struct check *c, const char *what, const char *why)
 {
     char text[512];
 
@@ -128,12 +128,12 @@ bool after_is_whole(const struct kev *kev, const struct kev_error *error)
 
 static const char NOT_HERE[] = "is in no event of the log: trace live";
 
-static void argument(struct check *c, uint64_t n)
+static void after_check_argument(struct check *c, uint64_t n)
 {
     c->arguments |= 1u << (n < AFTER_WORDS ? n : AFTER_WORDS);
 }
 
-static void variable(struct check *c, unsigned number)
+static void after_check_variable(struct check *c, unsigned number)
 {
     switch (number) {
     case DIF_VAR_pid:
@@ -147,7 +147,7 @@ static void variable(struct check *c, unsigned number)
         break;
 #define MISSING(name) \
     case DIF_VAR_##name: \
-        lacks(c, #name, NOT_HERE); \
+        after_check_report_lack(c, #name, NOT_HERE); \
         break;
         MISSING(curthread)
         MISSING(ipl)
@@ -162,13 +162,13 @@ static void variable(struct check *c, unsigned number)
 #undef MISSING
     default:
         if (number >= DIF_VAR_arg0 && number <= DIF_VAR_arg9) {
-            argument(c, number - DIF_VAR_arg0);
+            after_check_argument(c, number - DIF_VAR_arg0);
         }
     }
 }
 
 /* word: the third argument of lwpinfo(), UINT64_MAX: unknown. */
-static void subroutine(struct check *c, unsigned number, uint64_t word)
+static void after_check_subroutine(struct check *c, unsigned number, uint64_t word)
 {
     static const struct {
         uint8_t word;
@@ -185,7 +185,7 @@ static void subroutine(struct check *c, unsigned number, uint64_t word)
     case DIF_SUBR_copyinto:
     case DIF_SUBR_copyout:
     case DIF_SUBR_copyoutstr:
-        lacks(c, "memory of a process", NOT_HERE);
+        after_check_report_lack(c, "memory of a process", NOT_HERE);
         break;
     case DIF_SUBR_progenyof:
         c->reads_thread = true;
@@ -193,13 +193,13 @@ static void subroutine(struct check *c, unsigned number, uint64_t word)
     case DIF_SUBR_lwpinfo:
         for (unsigned i = 0; i < sizeof(missing) / sizeof(*missing); i++) {
             if (missing[i].word == word) {
-                lacks(c, missing[i].member, NOT_HERE);
+                after_check_report_lack(c, missing[i].member, NOT_HERE);
             }
         }
         if ((word == DTRACE_LWPINFO_PRIORITY || word == DTRACE_LWPINFO_POLICY) &&
             c->about->form == AFTER_FAST) {
-            lacks(c, word == DTRACE_LWPINFO_PRIORITY ? "pr_pri" : "pr_clname",
-                  "isn't in fast events: record with tracelogger -w");
+            after_check_report_lack(c, word == DTRACE_LWPINFO_PRIORITY ? "pr_pri" : "pr_clname",
+                                    "isn't in fast events: record with tracelogger -w");
         }
         break;
     default:
@@ -209,7 +209,7 @@ static void subroutine(struct check *c, unsigned number, uint64_t word)
 
 /* Constants are followed from register to register, as the compiler lays them out: without a
  * branch between a constant and its use. */
-static void object(struct check *c, uint32_t number)
+static void after_check_object(struct check *c, uint32_t number)
 {
     uint64_t held[DIF_REGS], pushed[DIF_TUPLE_REGS];
     unsigned npushed = 0;
@@ -232,13 +232,13 @@ static void object(struct check *c, uint32_t number)
             held[rd] = held[DIF_INSN_R1(insn) % DIF_REGS];
             continue;
         case DIF_OP_ldgs:
-            variable(c, index);
+            after_check_variable(c, index);
             break;
         case DIF_OP_ldga:
             if (DIF_INSN_VAR_A(insn) == DIF_VAR_args) {
-                argument(c, held[DIF_INSN_R2(insn) % DIF_REGS]);
+                after_check_argument(c, held[DIF_INSN_R2(insn) % DIF_REGS]);
             } else {
-                lacks(c, "a register", NOT_HERE);
+                after_check_report_lack(c, "a register", NOT_HERE);
             }
             break;
         case DIF_OP_pushtv:
@@ -253,11 +253,11 @@ static void object(struct check *c, uint32_t number)
             npushed = 0;
             continue;
         case DIF_OP_call:
-            subroutine(c, index, npushed == 3 ? pushed[2] : UINT64_MAX);
+            after_check_subroutine(c, index, npushed == 3 ? pushed[2] : UINT64_MAX);
             npushed = 0;
             break;
         case DIF_OP_uldsb ... DIF_OP_uldx:
-            lacks(c, "memory of a process", NOT_HERE);
+            after_check_report_lack(c, "memory of a process", NOT_HERE);
             break;
         default:
             break;
@@ -272,31 +272,33 @@ static void user_stack(struct check *c)
     c->reads_thread = true;
     after_used |= 1u << TRACE_CLASS_SYSTEM;
     if (c->about->gate) {
-        lacks(c, "ustack()", "is unknown: tracelogger -x let pass only some of its events");
+        after_check_report_lack(c, "ustack()",
+                                "is unknown: tracelogger -x let pass only some of its events");
     } else if (c->about->off >> AFTER_SYSTEM & 1) {
-        lacks(c, "ustack()", "is unknown: the capture was recorded without class SYSTEM");
+        after_check_report_lack(c, "ustack()",
+                                "is unknown: the capture was recorded without class SYSTEM");
     }
 }
 
-static void action(struct check *c, const struct dtrace_image_action *a)
+static void after_check_action(struct check *c, const struct dtrace_image_action *a)
 {
-    object(c, a->object);
-    object(c, a->weight);
+    after_check_object(c, a->object);
+    after_check_object(c, a->weight);
     switch (a->kind) {
     case DTRACE_ACT_STACK:
-        lacks(c, "stack()", NOT_HERE);
+        after_check_report_lack(c, "stack()", NOT_HERE);
         break;
     case DTRACE_ACT_USTACK:
     case DTRACE_ACT_JSTACK:
         user_stack(c);
         break;
     case DTRACE_ACT_LOGSTOP:
-        lacks(c, "logstop()", "can't stop what is over");
+        after_check_report_lack(c, "logstop()", "can't stop what is over");
         break;
     default:
         if (DTRACE_ACT_IS_DESTRUCTIVE(a->kind) && a->kind != DTRACE_ACT_SYSTEM &&
             a->kind != DTRACE_ACT_FREOPEN) {
-            lacks(c, "a destructive action", "can't change what is over");
+            after_check_report_lack(c, "a destructive action", "can't change what is over");
         }
     }
 }
@@ -317,20 +319,22 @@ static void check_arguments(struct check *c, const struct after_row *row)
         if (!(carried & bit)) {
             snprintf(what, sizeof(what), "arg%u of %s:%s%s%s", n, row->provider, row->function,
                      *row->function ? ":" : "", row->name);
-            lacks(c, what,
-                  widest & bit ? "isn't in fast events: record with tracelogger -w" : NOT_HERE);
+            after_check_report_lack(
+                c, what,
+                widest & bit ? "isn't in fast events: record with tracelogger -w" : NOT_HERE);
         }
         if (after_site_of_message(row->site) && bit == 2 && c->about->off >> AFTER_COMM & 1) {
-            lacks(c, "the client", "is unknown: the capture was recorded without class COMM");
+            after_check_report_lack(c, "the client",
+                                    "is unknown: the capture was recorded without class COMM");
         }
         after_needed[row->site] |= bit;
     }
     if (c->reads_errno && row->site != TRACE_EV_kercall_exit) {
-        lacks(c, "errno", "is known where a call returns: use syscall:::return");
+        after_check_report_lack(c, "errno", "is known where a call returns: use syscall:::return");
     }
 }
 
-static bool matches(const struct check *c, const struct dtrace_probe_names *names)
+static bool after_check_probe_matches(const struct check *c, const struct dtrace_probe_names *names)
 {
     const struct dtrace_image_ecb *e = c->ecb;
 
@@ -351,7 +355,7 @@ static void check_probes(struct check *c)
     while (dtrace_probe_next(names.id, &names)) {
         const struct after_row *row =
             after_row_find(names.provider->name, names.function, names.name);
-        if (row && matches(c, &names) &&
+        if (row && after_check_probe_matches(c, &names) &&
             !after_lacks(names.provider->name, names.function, names.name, c->about)) {
             check_arguments(c, row);
             after_used |= after_row_slot_classes(row);
@@ -361,9 +365,10 @@ static void check_probes(struct check *c)
     }
     after_used |= c->reads_thread ? 1u << TRACE_CLASS_PR_TH : 0;
     if (c->reads_thread && (threads_off || c->about->gate)) {
-        lacks(c, "the current thread",
-              threads_off ? "is unknown: the capture was recorded without class THREAD"
-                          : "is unknown: tracelogger -x let pass only some of its events");
+        after_check_report_lack(
+            c, "the current thread",
+            threads_off ? "is unknown: the capture was recorded without class THREAD"
+                        : "is unknown: tracelogger -x let pass only some of its events");
     }
 }
 
@@ -378,9 +383,9 @@ bool after_check(const struct dtrace_image *image, const struct after_about *abo
         c.ecb = &ecbs[i];
         c.arguments = 0;
         c.reads_thread = c.reads_errno = false;
-        object(&c, c.ecb->predicate);
+        after_check_object(&c, c.ecb->predicate);
         for (uint32_t n = 0; n < c.ecb->nactions; n++) {
-            action(&c, &actions[c.ecb->first_action + n]);
+            after_check_action(&c, &actions[c.ecb->first_action + n]);
         }
         if (c.ecb->clause != DTRACE_CLAUSE_FAULT) {
             check_probes(&c);

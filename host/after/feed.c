@@ -22,12 +22,12 @@ struct after_lost after_lost;
 uint16_t after_wanted[TRACE_EV_COUNT];
 uint32_t after_needed[TRACE_EV_COUNT];
 
-static uint64_t hz;
-static bool is_64;                   /* the target's words */
-static bool dumps_marked;            /* the capture says which events are of a state dump */
-static uint32_t sequences[KEV_CPUS]; /* of a CPU's last buffer; 0: none */
-static uint32_t epochs[KEV_CPUS];    /* in which its current thread was learnt */
-static char *text;                   /* what a clause may read during this event */
+static uint64_t after_feed_cycles_hz;
+static bool is_64;        /* the target's words */
+static bool dumps_marked; /* the capture says which events are of a state dump */
+static uint32_t after_feed_sequences[KEV_CPUS]; /* of a CPU's last buffer; 0: none */
+static uint32_t after_feed_epochs[KEV_CPUS];    /* in which its current thread was learnt */
+static char *after_feed_text_room;              /* what a clause may read during this event */
 static size_t text_bytes;
 /* By class, number and form: the entry, and the word of the site that each field is. */
 static struct known {
@@ -40,33 +40,33 @@ static struct known {
 /* Addresses of 32-bit programs' types have 32 bits, so that what they name must lie there. */
 void after_feed_init(const struct kev_info *info)
 {
-    hz = info->cycles_per_sec;
+    after_feed_cycles_hz = info->cycles_per_sec;
     is_64 = info->word_bits == 64;
     dumps_marked = info->dumps_marked;
-    text = dtrace_port_alloc(TEXT_ROOM);
+    after_feed_text_room = dtrace_port_alloc(TEXT_ROOM);
 }
 
 uint64_t after_ns(uint64_t cycles)
 {
-    return (uint64_t)((unsigned __int128)cycles * 1000000000u / hz);
+    return (uint64_t)((unsigned __int128)cycles * 1000000000u / after_feed_cycles_hz);
 }
 
 bool after_readable(uint64_t address, size_t bytes)
 {
-    uint64_t at = address - (uintptr_t)text;
+    uint64_t at = address - (uintptr_t)after_feed_text_room;
 
     return at < text_bytes && bytes <= text_bytes - at;
 }
 
 /* ---- words --------------------------------------------------------------------------- */
 
-static uintptr_t keep_text(const void *from, size_t bytes)
+static uintptr_t after_feed_keep_text(const void *from, size_t bytes)
 {
     bytes = bytes < TEXT_ROOM - 8 ? bytes : TEXT_ROOM - 8;
-    memcpy(text, from, bytes);
-    memset(text + bytes, 0, 8);
+    memcpy(after_feed_text_room, from, bytes);
+    memset(after_feed_text_room + bytes, 0, 8);
     text_bytes = bytes + 8;
-    return (uintptr_t)text;
+    return (uintptr_t)after_feed_text_room;
 }
 
 static struct known *known_of(unsigned slot_class, unsigned number)
@@ -101,8 +101,8 @@ static const int8_t *map_of(struct known *k, const struct kev_list *list, bool w
 }
 
 /* Fills in the words of the entry's site that the event has; returns bits of them. */
-static uint32_t words_of(struct known *k, const struct kev *kev, const struct kev_event *e,
-                         uint64_t words[AFTER_WORDS])
+static uint32_t after_feed_words_of(struct known *k, const struct kev *kev,
+                                    const struct kev_event *e, uint64_t words[AFTER_WORDS])
 {
     const struct kev_desc *desc = kev_describe(kev, e->class, e->number);
     struct kev_field fields[KEV_ARGS_MAX];
@@ -120,8 +120,8 @@ static uint32_t words_of(struct known *k, const struct kev *kev, const struct ke
     const int8_t *word = map_of(k, wide ? &desc->wide : &desc->fast, wide);
     for (unsigned i = 0; i < n; i++) {
         if (word[i] != NO_WORD) {
-            words[word[i]] =
-                fields[i].text ? keep_text(fields[i].text, fields[i].len) : fields[i].value;
+            words[word[i]] = fields[i].text ? after_feed_keep_text(fields[i].text, fields[i].len)
+                                            : fields[i].value;
             present |= 1u << word[i];
         }
     }
@@ -181,7 +181,7 @@ static void learn_state(struct after_thread *t, unsigned state, unsigned cpu)
     t->epoch = after_epoch;
     if (state == STATE_RUNNING) {
         after_current_set(cpu, t);
-        epochs[cpu] = after_epoch;
+        after_feed_epochs[cpu] = after_epoch;
     }
 }
 
@@ -190,7 +190,7 @@ static void feed_state(struct known *k, const struct kev *kev, const struct kev_
 {
     enum { STATE = 4, BEFORE, ONE };
     uint64_t words[AFTER_WORDS];
-    uint32_t present = words_of(k, kev, e, words);
+    uint32_t present = after_feed_words_of(k, kev, e, words);
     unsigned state = k->entry->number;
     struct after_thread *t = after_thread_get((int32_t)words[0], (int32_t)words[1]);
     bool news = !is_known(t) || t->state != state;
@@ -270,7 +270,7 @@ static bool is_news(const struct kev_event *e, unsigned site, const uint64_t *wo
 static void feed_entry(struct known *k, const struct kev *kev, const struct kev_event *e)
 {
     uint64_t words[AFTER_WORDS];
-    uint32_t present = words_of(k, kev, e, words);
+    uint32_t present = after_feed_words_of(k, kev, e, words);
     unsigned site = k->entry->site;
     bool news = is_news(e, site, words);
     struct after_thread *t;
@@ -354,7 +354,7 @@ static void feed_call(const struct kev *kev, const struct kev_event *e)
 /* A copy of the event's words, in the target's order. */
 static uint64_t keep_words(const struct kev_event *e)
 {
-    uint32_t *to = (uint32_t *)keep_text(e->words, (size_t)e->nwords * sizeof(uint32_t));
+    uint32_t *to = (uint32_t *)after_feed_keep_text(e->words, (size_t)e->nwords * sizeof(uint32_t));
 
     for (unsigned i = 0; i < e->nwords; i++) {
         to[i] = kev_word(e, i);
@@ -394,7 +394,7 @@ static void feed_user(const struct kev *kev, const struct kev_event *e)
     if (record_user_text(e, &len)) {
         words[1] = len;
         words[2] = 0;
-        words[3] = keep_text(e->words, len);
+        words[3] = after_feed_keep_text(e->words, len);
         words[4] = STRING;
     } else if (e->combined) {
         words[1] = e->nwords;
@@ -409,7 +409,7 @@ static void feed_user(const struct kev *kev, const struct kev_event *e)
 /* ---- losses -------------------------------------------------------------------------- */
 
 /* What a CPU's threads did meanwhile is unknown; of the others, what they did to its threads. */
-static void forget(unsigned cpu)
+static void after_feed_forget_cpu(unsigned cpu)
 {
     after_epoch++;
     after_current_forget(cpu);
@@ -425,19 +425,19 @@ static void feed_control(const struct kev_event *e)
         bool any = lost_class == 0 || lost_class >= KEV_CLASSES; /* a class that isn't known */
         after_lost.events[any ? 0 : lost_class] += events;
         if (any || lost_class == TRACE_CLASS_PR_TH) {
-            forget(e->cpu);
+            after_feed_forget_cpu(e->cpu);
         } else if (trace_class_is_call(lost_class)) {
             after_messages_forget();
         } else if (lost_class == TRACE_CLASS_SYSTEM) {
             after_stacks_forget();
         }
     } else if (e->number == TRACE_CONTROL_BUFFER) {
-        uint32_t last = sequences[e->cpu];
+        uint32_t last = after_feed_sequences[e->cpu];
         if (last && word > last + 1) {
             after_lost.buffers += word - last - 1;
-            forget(e->cpu);
+            after_feed_forget_cpu(e->cpu);
         }
-        sequences[e->cpu] = word;
+        after_feed_sequences[e->cpu] = word;
     }
 }
 
@@ -455,7 +455,7 @@ void after_feed(const struct kev *kev, const struct kev_event *e)
     after_now.ns = ns > after_now.ns ? ns : after_now.ns;
     text_bytes = 0;
     if (e->gap) {
-        forget(e->cpu);
+        after_feed_forget_cpu(e->cpu);
     }
     switch (e->class) {
     case TRACE_CLASS_CONTROL:

@@ -17,7 +17,7 @@ static struct client {
     uint32_t rcvid;
     int32_t pid; /* 0: none has sent with it */
 } clients[CLIENTS];
-static uint32_t epoch = 1;
+static uint32_t after_messages_state_epoch = 1;
 
 bool after_site_of_message(unsigned site)
 {
@@ -31,10 +31,10 @@ void after_message_sent(uint32_t rcvid, int32_t pid)
 
 void after_messages_forget(void)
 {
-    epoch++;
+    after_messages_state_epoch++;
 }
 
-static int32_t client_of(uint32_t rcvid)
+static int32_t after_messages_client_of(uint32_t rcvid)
 {
     const struct client *c = &clients[rcvid % CLIENTS];
 
@@ -47,15 +47,17 @@ void after_message_call(unsigned call, uint32_t first)
     struct after_thread *t = after_now.thread;
 
     t->rcvid = call == KER_MSG_READV || call == KER_MSG_WRITEV ? first : 0;
-    t->rcvid_epoch = epoch;
+    t->rcvid_epoch = after_messages_state_epoch;
 }
 
 void after_message_return(unsigned call, int64_t result)
 {
     struct after_thread *t = after_now.thread;
     bool moved = call == KER_MSG_READV || call == KER_MSG_WRITEV;
-    uint32_t rcvid = !moved ? (uint32_t)result : t->rcvid_epoch == epoch ? t->rcvid : 0;
-    int32_t pid = client_of(rcvid);
+    uint32_t rcvid = !moved                                         ? (uint32_t)result
+                     : t->rcvid_epoch == after_messages_state_epoch ? t->rcvid
+                                                                    : 0;
+    int32_t pid = after_messages_client_of(rcvid);
     const uint64_t words[AFTER_WORDS] = {rcvid, (uint32_t)pid, (uint64_t)result};
     uint32_t present = ~0u & ~(rcvid ? 0u : 1u) & ~(pid ? 0u : 2u);
 

@@ -21,7 +21,7 @@ void after_names_init(const struct kev *kev)
 }
 
 /* False after a message. */
-static bool add(const char *const *paths, unsigned n)
+static bool after_names_add_path(const char *const *paths, unsigned n)
 {
     const struct kev_info *info = kev_info(names.kev);
     const uint8_t none[ELF_ID_BYTES] = {0};
@@ -37,13 +37,13 @@ static bool add(const char *const *paths, unsigned n)
 }
 
 /* Static probes: of the build's programs, and of ELF files where log text is looked for. */
-static void find_probes(void *arg, struct dt_session *session)
+static void after_names_find_probes(void *arg, struct dt_session *session)
 {
     const char *path = kev_info(names.kev)->path;
 
     (void)arg;
     if (!names.added) {
-        add(NULL, 0);
+        after_names_add_path(NULL, 0);
     }
     log_probes_find(session, path ? path : "./");
 }
@@ -54,15 +54,15 @@ bool after_elf_files(struct target *t, struct dt_session *session, const char *c
     (void)t;
     names.session = session;
     names.quiet = quiet;
-    dt_session_derive_from(session, find_probes, NULL);
-    return n == 0 || add(paths, n); /* what the user names is looked at now */
+    dt_session_derive_from(session, after_names_find_probes, NULL);
+    return n == 0 || after_names_add_path(paths, n); /* what the user names is looked at now */
 }
 
 void after_objects(struct target *t, struct dt_session *session)
 {
     (void)t, (void)session;
     if (!names.added) {
-        add(NULL, 0);
+        after_names_add_path(NULL, 0);
     }
 }
 

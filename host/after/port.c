@@ -19,7 +19,7 @@
 #endif
 #define ALLOC_MAX ((size_t)1 << 30)
 
-static unsigned cpus = 1;
+static unsigned after_port_ncpus = 1;
 unsigned trace_host_cpu;
 unsigned trace_host_irq_depth;
 uint32_t trace_host_remembered;
@@ -27,7 +27,7 @@ volatile uint8_t trace_host_sites[TRACE_EV_COUNT];
 
 void after_port_cpus(unsigned n)
 {
-    cpus = n;
+    after_port_ncpus = n;
 }
 
 /* ---- memory -------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ bool dtrace_port_poke_user(uint64_t address, const void *from, size_t bytes)
 
 unsigned dtrace_port_cpu_count(void)
 {
-    return cpus;
+    return after_port_ncpus;
 }
 
 uint64_t dtrace_port_vtimestamp(void)
@@ -113,7 +113,7 @@ int32_t dtrace_port_tid(void)
     return port_thread()->tid;
 }
 
-static int32_t parent_of(int32_t pid)
+static int32_t after_port_parent_of(int32_t pid)
 {
     const struct after_process *p = after_process_find(pid);
 
@@ -122,7 +122,7 @@ static int32_t parent_of(int32_t pid)
 
 int32_t dtrace_port_ppid(void)
 {
-    return parent_of(port_thread()->pid);
+    return after_port_parent_of(port_thread()->pid);
 }
 
 int32_t dtrace_port_errno(void)
@@ -148,7 +148,7 @@ bool dtrace_port_descends(int32_t pid)
         if (ancestor == pid) {
             return true;
         }
-        ancestor = parent_of(ancestor);
+        ancestor = after_port_parent_of(ancestor);
     }
     return pid == 0;
 }
@@ -172,7 +172,7 @@ uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
     const struct after_thread *t = after_thread_find(pid, tid ? tid : 1);
 
     if (word == DTRACE_LWPINFO_PPID) {
-        return (uint64_t)parent_of(pid);
+        return (uint64_t)after_port_parent_of(pid);
     }
     if (!t) {
         return 0;

@@ -17,12 +17,12 @@ static struct ran_cpu {
     struct ran *at;
     size_t n, room;
 } cpus[KEV_CPUS];
-static bool watched;
+static bool after_ran_is_watched;
 
 void after_ran_watch(struct target *t)
 {
     (void)t;
-    watched = true;
+    after_ran_is_watched = true;
 }
 
 void after_ran_restart(void)
@@ -39,7 +39,7 @@ void after_ran_note(unsigned cpu, const struct after_thread *t)
 {
     struct ran_cpu *c = &cpus[cpu];
 
-    if (!watched) {
+    if (!after_ran_is_watched) {
         return;
     }
     if (c->n == c->room) {

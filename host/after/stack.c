@@ -14,17 +14,17 @@ struct after_frame {
     uint64_t function, call_site;
 };
 
-static uint32_t epoch = 1; /* rises when events of functions were lost */
+static uint32_t after_stack_state_epoch = 1; /* rises when events of functions were lost */
 
 void after_stacks_forget(void)
 {
-    epoch++;
+    after_stack_state_epoch++;
 }
 
 static void stack_current(struct after_thread *t)
 {
-    if (t->stack_epoch != epoch) {
-        t->stack_epoch = epoch;
+    if (t->stack_epoch != after_stack_state_epoch) {
+        t->stack_epoch = after_stack_state_epoch;
         t->depth = 0;
     }
 }
@@ -64,7 +64,7 @@ void after_stack_exit(struct after_thread *t, uint64_t function)
 unsigned after_stack(const struct after_thread *t, uint64_t *to, unsigned max)
 {
     unsigned known = t->depth < DEPTH_MOST ? t->depth : DEPTH_MOST;
-    unsigned n = t->stack_epoch == epoch && known > 0 ? known + 1 : 0;
+    unsigned n = t->stack_epoch == after_stack_state_epoch && known > 0 ? known + 1 : 0;
 
     n = n < max ? n : max;
     for (unsigned i = 0; to && i < n; i++) {

@@ -10,17 +10,17 @@
 
 enum { CHAINS = 4096, ENDED_MOST = 65536, KERNEL_PID = 1 };
 
-static struct after_thread *threads[CHAINS];
-static struct after_process *processes[CHAINS];
-static struct after_thread *currents[KEV_CPUS]; /* NULL: unknown */
-static struct after_thread unknown[KEV_CPUS];   /* in their place; pid 0 */
-static int32_t ended[ENDED_MOST];               /* pids, the oldest at ended_n % ENDED_MOST */
+static struct after_thread *after_state_threads[CHAINS];
+static struct after_process *after_state_processes[CHAINS];
+static struct after_thread *after_state_currents[KEV_CPUS];       /* NULL: unknown */
+static struct after_thread after_state_unknown_threads[KEV_CPUS]; /* in their place; pid 0 */
+static int32_t after_state_ended_pids[ENDED_MOST]; /* pids, the oldest at ended_n % ENDED_MOST */
 static uint64_t ended_n;
 static uint64_t last_key;
 uint32_t after_epoch = 1;
 struct after_now after_now;
 
-static void *make(size_t bytes)
+static void *after_state_make_zeroed(size_t bytes)
 {
     void *made = calloc(1, bytes);
 
@@ -40,7 +40,7 @@ static unsigned chain_of(int32_t pid, int32_t tid)
 
 struct after_thread *after_thread_find(int32_t pid, int32_t tid)
 {
-    struct after_thread *t = threads[chain_of(pid, tid)];
+    struct after_thread *t = after_state_threads[chain_of(pid, tid)];
 
     while (t && (t->pid != pid || t->tid != tid)) {
         t = t->next;
@@ -53,8 +53,8 @@ struct after_thread *after_thread_get(int32_t pid, int32_t tid)
     struct after_thread *t = after_thread_find(pid, tid);
 
     if (!t) {
-        struct after_thread **chain = &threads[chain_of(pid, tid)];
-        t = make(sizeof(*t));
+        struct after_thread **chain = &after_state_threads[chain_of(pid, tid)];
+        t = after_state_make_zeroed(sizeof(*t));
         *t = (struct after_thread){.next = *chain,
                                    .key = ++last_key,
                                    .pid = pid,
@@ -68,10 +68,10 @@ struct after_thread *after_thread_get(int32_t pid, int32_t tid)
 
 void after_thread_end(struct after_thread *t)
 {
-    struct after_thread **link = &threads[chain_of(t->pid, t->tid)];
+    struct after_thread **link = &after_state_threads[chain_of(t->pid, t->tid)];
 
     for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
-        if (currents[cpu] == t) {
+        if (after_state_currents[cpu] == t) {
             after_current_set(cpu, NULL);
         }
     }
@@ -90,7 +90,7 @@ void after_thread_end(struct after_thread *t)
 
 struct after_process *after_process_find(int32_t pid)
 {
-    struct after_process *p = processes[(uint32_t)pid % CHAINS];
+    struct after_process *p = after_state_processes[(uint32_t)pid % CHAINS];
 
     while (p && p->pid != pid) {
         p = p->next;
@@ -103,8 +103,8 @@ struct after_process *after_process_get(int32_t pid)
     struct after_process *p = after_process_find(pid);
 
     if (!p) {
-        struct after_process **chain = &processes[(uint32_t)pid % CHAINS];
-        p = make(sizeof(*p));
+        struct after_process **chain = &after_state_processes[(uint32_t)pid % CHAINS];
+        p = after_state_make_zeroed(sizeof(*p));
         *p = (struct after_process){.next = *chain, .pid = pid};
         *chain = p;
     }
@@ -113,7 +113,7 @@ struct after_process *after_process_get(int32_t pid)
 
 static void process_forget(int32_t pid)
 {
-    struct after_process **link = &processes[(uint32_t)pid % CHAINS], *gone;
+    struct after_process **link = &after_state_processes[(uint32_t)pid % CHAINS], *gone;
 
     while (*link && ((*link)->pid != pid || (*link)->lives)) {
         link = &(*link)->next;
@@ -127,7 +127,7 @@ static void process_forget(int32_t pid)
 
 void after_process_end(struct after_process *p)
 {
-    int32_t *slot = &ended[ended_n++ % ENDED_MOST];
+    int32_t *slot = &after_state_ended_pids[ended_n++ % ENDED_MOST];
 
     p->lives = false;
     if (ended_n > ENDED_MOST && *slot != p->pid) {
@@ -140,40 +140,40 @@ void after_process_end(struct after_process *p)
 
 struct after_thread *after_current(unsigned cpu)
 {
-    if (currents[cpu]) {
-        return currents[cpu];
+    if (after_state_currents[cpu]) {
+        return after_state_currents[cpu];
     }
-    unknown[cpu].key = UINT64_MAX - cpu;
-    return &unknown[cpu];
+    after_state_unknown_threads[cpu].key = UINT64_MAX - cpu;
+    return &after_state_unknown_threads[cpu];
 }
 
 /* The kernel's process has an idle thread for each CPU, in their order. */
 void after_current_set(unsigned cpu, struct after_thread *t)
 {
-    currents[cpu] = t ? t : after_thread_get(KERNEL_PID, (int32_t)cpu + 1);
-    currents[cpu]->cpu = (uint8_t)cpu;
-    after_ran_note(cpu, currents[cpu]);
+    after_state_currents[cpu] = t ? t : after_thread_get(KERNEL_PID, (int32_t)cpu + 1);
+    after_state_currents[cpu]->cpu = (uint8_t)cpu;
+    after_ran_note(cpu, after_state_currents[cpu]);
 }
 
 void after_current_forget(unsigned cpu)
 {
-    currents[cpu] = NULL;
+    after_state_currents[cpu] = NULL;
     after_ran_note(cpu, NULL);
 }
 
 void after_state_free(void)
 {
     for (unsigned i = 0; i < CHAINS; i++) {
-        for (struct after_thread *t = threads[i], *next; t; t = next) {
+        for (struct after_thread *t = after_state_threads[i], *next; t; t = next) {
             next = t->next;
             free(t->stack);
             free(t);
         }
-        for (struct after_process *p = processes[i], *next; p; p = next) {
+        for (struct after_process *p = after_state_processes[i], *next; p; p = next) {
             next = p->next;
             free(p);
         }
-        threads[i] = NULL;
-        processes[i] = NULL;
+        after_state_threads[i] = NULL;
+        after_state_processes[i] = NULL;
     }
 }

@@ -39,9 +39,9 @@ static struct after_target *self_of(struct target *t)
 
 /* ---- probes -------------------------------------------------------------------------- */
 
-static struct after_target *opened; /* probes have no target argument */
+static struct after_target *after_opened_target; /* probes have no target argument */
 
-static struct dt_probe_info info_of(const struct dtrace_probe_names *names)
+static struct dt_probe_info after_info_of(const struct dtrace_probe_names *names)
 {
     const struct dtrace_attributes *attributes = &names->provider->ops->attributes;
 
@@ -65,7 +65,7 @@ static bool is_asked(const struct dtrace_probe_names *n, const char *const patte
 
 static void note_asked(uint32_t id)
 {
-    struct after_target *a = opened;
+    struct after_target *a = after_opened_target;
 
     if (id >= a->nasked) {
         uint32_t n = id + 64;
@@ -80,9 +80,9 @@ static void note_asked(uint32_t id)
     a->asked[id] = 1;
 }
 
-static unsigned each_probe(void *arg, const char *provider, const char *module,
-                           const char *function, const char *name, uint32_t id,
-                           bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
+static unsigned after_each_probe(void *arg, const char *provider, const char *module,
+                                 const char *function, const char *name, uint32_t id,
+                                 bool (*fn)(void *, const struct dt_probe_info *), void *fn_arg)
 {
     const char *const pattern[4] = {provider, module, function, name};
     struct dtrace_probe_names names = {.id = 0};
@@ -94,12 +94,12 @@ static unsigned each_probe(void *arg, const char *provider, const char *module,
         dtrace_probe_provide(provider, module, function, name);
     }
     while (dtrace_probe_next(names.id, &names)) {
-        struct dt_probe_info info = info_of(&names);
+        struct dt_probe_info info = after_info_of(&names);
         if (!is_asked(&names, pattern, id)) {
             continue;
         }
-        if (after_lacks(info.provider, info.function, info.name, &opened->about)) {
-            if (!all && !opened->failed) {
+        if (after_lacks(info.provider, info.function, info.name, &after_opened_target->about)) {
+            if (!all && !after_opened_target->failed) {
                 note_asked(names.id);
             }
             continue;
@@ -109,14 +109,14 @@ static unsigned each_probe(void *arg, const char *provider, const char *module,
             break;
         }
     }
-    if (calls == 0 && !opened->failed) {
-        opened->failed = true;
-        opened->provider = after_lacks(provider, "", "", &opened->about);
+    if (calls == 0 && !after_opened_target->failed) {
+        after_opened_target->failed = true;
+        after_opened_target->provider = after_lacks(provider, "", "", &after_opened_target->about);
     }
     return calls;
 }
 
-static const char *argument_type(void *arg, uint32_t id, unsigned n)
+static const char *after_argument_type(void *arg, uint32_t id, unsigned n)
 {
     const struct dtrace_probe *p = dtrace_probe_at(id);
 
@@ -126,8 +126,8 @@ static const char *argument_type(void *arg, uint32_t id, unsigned n)
 
 static const struct dt_probe_source *after_probes(struct target *t)
 {
-    static const struct dt_probe_source source = {.each = each_probe,
-                                                  .argument_type = argument_type};
+    static const struct dt_probe_source source = {.each = after_each_probe,
+                                                  .argument_type = after_argument_type};
 
     (void)t;
     return &source;
@@ -140,7 +140,7 @@ static bool after_probe_names(struct target *t, uint32_t id, struct dt_probe_inf
 
     (void)t;
     if (found) {
-        *info = info_of(&names);
+        *info = after_info_of(&names);
     }
     return found;
 }
@@ -289,7 +289,7 @@ static int after_agg(struct target *t, uint32_t id, struct dtrace_agg_desc *desc
 /* ---- events -------------------------------------------------------------------------- */
 
 /* The machine recycles variables, and takes this for a consumer's sign of life. */
-static void clean(struct after_target *a)
+static void after_clean_variables(struct after_target *a)
 {
     struct dtrace_status status;
 
@@ -297,7 +297,7 @@ static void clean(struct after_target *a)
     dtrace_machine_clean();
 }
 
-static void end(struct after_target *a, enum kev_result result, const struct kev_error *error)
+static void after_end(struct after_target *a, enum kev_result result, const struct kev_error *error)
 {
     a->ended = true;
     kymo_progress_end();
@@ -314,11 +314,11 @@ static bool after_feed_piece(struct target *t)
     for (uint64_t i = 0; i < a->piece && !a->ended && !*a->interrupted; i++) {
         enum kev_result result = kev_next(a->kev, &event, &error);
         if (result != KEV_EVENT) {
-            end(a, result, &error);
+            after_end(a, result, &error);
             break;
         }
         if (a->fed % CLEAN_EACH == 0) {
-            clean(a);
+            after_clean_variables(a);
         }
         if (a->fed++ % PROGRESS_EACH == 0) {
             kymo_progress("tracing", event.offset, kev_info(a->kev)->size);
@@ -332,7 +332,7 @@ static bool after_feed_piece(struct target *t)
 }
 
 /* Says a count that isn't 0. Returns whether it did. */
-static bool said(uint64_t count, const char *what)
+static bool after_report_count(uint64_t count, const char *what)
 {
     if (count) {
         fprintf(stderr, "dtrace: %llu %s\n", (unsigned long long)count, what);
@@ -353,7 +353,7 @@ static bool after_report(struct target *t)
             what, sizeof(what),
             "events of %s%s were lost when the capture was recorded: their probes did not fire",
             i == 0 ? "any class" : "class ", i == 0 ? "" : kev_class_name(i));
-        any |= (i == 0 || after_used >> i & 1) && said(after_lost.events[i], what);
+        any |= (i == 0 || after_used >> i & 1) && after_report_count(after_lost.events[i], what);
     }
     for (unsigned site = 0; site < TRACE_EV_COUNT; site++) {
         snprintf(what, sizeof(what),
@@ -361,17 +361,20 @@ static bool after_report(struct target *t)
                  after_site_of_message(site)
                      ? "the capture has not the client's SND_MESSAGE, or the call"
                      : "record with tracelogger -w");
-        any |= said(after_lost.short_of[site], what);
+        any |= after_report_count(after_lost.short_of[site], what);
     }
-    any |= said(after_lost.texts, "log events have no text, as no ELF file has their format: "
-                                  "user:::string did not fire (KYMO_ELF)");
-    any |=
-        said(after_lost.no_stack, "times ustack() found no function of the thread: only programs "
-                                  "that are built with -finstrument-functions record theirs") &&
-        after_lost.stacks == 0;
-    any |= said(after_lost.buffers, "buffers of events are missing: their probes did not fire");
-    said(after_lost.unknown, "times a probe fired in a thread that the capture had not named yet: "
-                             "its pid and tid are 0");
+    any |= after_report_count(after_lost.texts,
+                              "log events have no text, as no ELF file has their format: "
+                              "user:::string did not fire (KYMO_ELF)");
+    any |= after_report_count(after_lost.no_stack,
+                              "times ustack() found no function of the thread: only programs "
+                              "that are built with -finstrument-functions record theirs") &&
+           after_lost.stacks == 0;
+    any |= after_report_count(after_lost.buffers,
+                              "buffers of events are missing: their probes did not fire");
+    after_report_count(after_lost.unknown,
+                       "times a probe fired in a thread that the capture had not named yet: "
+                       "its pid and tid are 0");
     return any;
 }
 
@@ -481,7 +484,7 @@ struct target *after_target_open(const char *path, const volatile sig_atomic_t *
         free(a);
         return NULL;
     }
-    opened = a;
+    after_opened_target = a;
     a->base.ops = &after_ops;
     a->interrupted = interrupted;
     after_about(a->kev, &a->about);

@@ -17,7 +17,7 @@ static struct tick {
 
 static uint64_t next_due = UINT64_MAX; /* the earliest of them */
 
-static struct tick *earliest(void)
+static struct tick *after_ticks_earliest_due(void)
 {
     struct tick *first = NULL;
 
@@ -41,12 +41,12 @@ static int tick_run(struct dtrace_profile *p, unsigned cpu, bool switched_on)
     for (unsigned i = 0; i < DTRACE_PROFILE_MOST; i++) {
         if (switched_on && !ticks[i].profile) {
             ticks[i] = (struct tick){p, after_now.ns + p->interval, cpu};
-            earliest();
+            after_ticks_earliest_due();
             return 0;
         }
         if (!switched_on && ticks[i].profile == p && ticks[i].cpu == cpu) {
             ticks[i].profile = NULL;
-            earliest();
+            after_ticks_earliest_due();
             return 0;
         }
     }
@@ -58,7 +58,7 @@ static void tick_stop(struct dtrace_profile *p)
     for (unsigned i = 0; i < DTRACE_PROFILE_MOST; i++) {
         ticks[i].profile = ticks[i].profile == p ? NULL : ticks[i].profile;
     }
-    earliest();
+    after_ticks_earliest_due();
 }
 
 void after_ticks_until(uint64_t ns)
@@ -66,14 +66,14 @@ void after_ticks_until(uint64_t ns)
     static const uint64_t none[5];
 
     while (next_due <= ns) {
-        struct tick *t = earliest();
+        struct tick *t = after_ticks_earliest_due();
         after_now.ns = t->due;
         after_now.cpu = t->cpu;
         after_now.thread = after_current(t->cpu);
         trace_host_cpu = t->cpu;
         t->due += t->profile->interval;
         dtrace_profile_fire(t->profile, none);
-        earliest();
+        after_ticks_earliest_due();
     }
 }
 

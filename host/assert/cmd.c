@@ -49,7 +49,7 @@ static const struct option assert_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int accept_use(struct assertion *a, const char *what)
+static int assert_accept_use(struct assertion *a, const char *what)
 {
     bool *flags[] = {&a->accept_gate, &a->accept_pauses, &a->accept_unknown};
     static const char *const names[] = {"gate", "pauses", "unknown"};
@@ -78,7 +78,7 @@ static int ready_use(struct assertion *a, unsigned ready, int argc, char **argv)
     return status;
 }
 
-static int option_use(struct assertion *a, int option, int argc, char **argv)
+static int assert_option_use(struct assertion *a, int option, int argc, char **argv)
 {
     if (option >= OPT_RULE && option < OPT_RULE + READY_RULES) {
         return ready_use(a, (unsigned)(option - OPT_RULE), argc, argv);
@@ -98,14 +98,14 @@ static int option_use(struct assertion *a, int option, int argc, char **argv)
         a->json = true;
         return KYMO_OK;
     case OPT_ACCEPT:
-        return accept_use(a, optarg);
+        return assert_accept_use(a, optarg);
     default:
         return kymo_bad_option("assert", argc, argv, option);
     }
 }
 
-/* The words behind the capture are the arguments of the user's rules. Returns as options_parse()
- * does. */
+/* The words after the capture are the arguments of the user's rules. Returns as
+ * assert_options_parse() does. */
 static int arguments_give(struct assertion *a)
 {
     unsigned users = 0;
@@ -132,7 +132,7 @@ static int arguments_give(struct assertion *a)
 
 /* Returns the exit status, -1 to continue. Words between the options are collected: the first is
  * the capture. */
-static int options_parse(struct assertion *a, int argc, char **argv)
+static int assert_options_parse(struct assertion *a, int argc, char **argv)
 {
     bool ended = false;
     int option;
@@ -155,7 +155,7 @@ static int options_parse(struct assertion *a, int argc, char **argv)
             rules_list(stdout);
             return kymo_stdout_end(KYMO_OK);
         }
-        int status = option_use(a, option, argc, argv);
+        int status = assert_option_use(a, option, argc, argv);
         if (status != KYMO_OK) {
             return status;
         }
@@ -207,7 +207,7 @@ static int assert_all(struct assertion *a)
 static int assert_main(int argc, char **argv)
 {
     struct assertion a = {.args = calloc((size_t)argc + 1, sizeof(*a.args))};
-    int status = a.args ? options_parse(&a, argc, argv) : KYMO_FAILURE;
+    int status = a.args ? assert_options_parse(&a, argc, argv) : KYMO_FAILURE;
 
     status = status < 0 ? assert_all(&a) : status;
     rules_free(&a);

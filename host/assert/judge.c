@@ -28,7 +28,7 @@ static void doubt_add(struct assertion *a, const char *text, const char *remedy)
 }
 
 /* What the capture says that it leaves out, and a program can't see to be missing. */
-static void doubt_scope(struct assertion *a, const struct kev_loss *scope)
+static void assert_judge_doubt_scope(struct assertion *a, const struct kev_loss *scope)
 {
     switch (scope->kind) {
     case KEV_SCOPE_GATE:
@@ -74,7 +74,7 @@ bool judge_open(struct assertion *a)
     a->hz = kev_capture_facts(capture)->cycles_per_second;
     a->start = kev_capture_facts(capture)->start;
     while (kev_capture_next(capture, &item) == KEV_GIVEN && item->kind == KEV_ITEM_SCOPE) {
-        doubt_scope(a, item->loss);
+        assert_judge_doubt_scope(a, item->loss);
     }
     kev_capture_free(capture);
     return true;
@@ -146,7 +146,8 @@ static void words_take(char *said, const char *text, size_t n)
 }
 
 /* Reads both pipes to their ends. */
-static void follow(struct assertion *a, struct rule *rule, int notes, int words, char *said)
+static void assert_judge_read_output(struct assertion *a, struct rule *rule, int notes, int words,
+                                     char *said)
 {
     static struct incoming in;
     struct pollfd fds[2] = {{.fd = notes, .events = POLLIN}, {.fd = words, .events = POLLIN}};
@@ -220,7 +221,7 @@ static void program_rule(struct assertion *a, struct rule *rule)
     close(notes[1]);
     close(words[1]);
     if (child > 0) {
-        follow(a, rule, notes[0], words[0], said);
+        assert_judge_read_output(a, rule, notes[0], words[0], said);
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
         }
     } else {

@@ -14,10 +14,10 @@
 #include "host/output.h"
 #include "host/when.h"
 
-static const char *const verdicts[] = {"kept", "breached", "undecided"};
+static const char *const assert_verdict_names[] = {"kept", "breached", "undecided"};
 
 /* Printable text; for free(). */
-static char *plain(const char *text)
+static char *assert_plain_text(const char *text)
 {
     size_t n = strlen(text);
     char *to = malloc(ESCAPE_MOST(n) + 1);
@@ -54,7 +54,7 @@ static void time_text(int64_t at, char to[32])
 
 static void put_json(FILE *out, const char *text)
 {
-    char *clean = plain(text);
+    char *clean = assert_plain_text(text);
 
     putc('"', out);
     for (const char *at = clean; *at; at++) {
@@ -93,7 +93,7 @@ static void verdict_json(const struct rule *rule)
 {
     fputs("{\"rule\":", stdout);
     put_json(stdout, rule->name);
-    printf(",\"verdict\":\"%s\",\"breaches\":%" PRIu64, verdicts[judge_verdict(rule)],
+    printf(",\"verdict\":\"%s\",\"breaches\":%" PRIu64, assert_verdict_names[judge_verdict(rule)],
            rule->breaches);
     if (rule->has_checked) {
         printf(",\"checked\":%" PRIu64, rule->checked);
@@ -123,7 +123,7 @@ static char *breach_line(const struct rule *rule, const struct breach *b, const 
         kymo_error("out of memory");
         exit(KYMO_FAILURE);
     }
-    char *clean = plain(line);
+    char *clean = assert_plain_text(line);
     free(line);
     return clean;
 }
@@ -153,7 +153,7 @@ void out_breach(struct assertion *a, struct rule *rule, const struct breach *b)
 static void verdict_text(const struct rule *rule, FILE *out)
 {
     enum verdict verdict = judge_verdict(rule);
-    char *name = plain(rule->name), *reasons = plain(rule->reasons);
+    char *name = assert_plain_text(rule->name), *reasons = assert_plain_text(rule->reasons);
 
     fprintf(out, "%s: %s", name,
             verdict == VERDICT_UNDECIDED  ? "can't tell"
@@ -183,7 +183,7 @@ void out_verdict(const struct assertion *a, const struct rule *rule)
     }
 }
 
-static void count(const struct assertion *a, unsigned n[3])
+static void assert_count_verdicts(const struct assertion *a, unsigned n[3])
 {
     for (unsigned i = 0; i < a->nrules; i++) {
         n[judge_verdict(&a->rules[i])]++;
@@ -195,7 +195,7 @@ int out_end(const struct assertion *a)
     unsigned n[3] = {0};
     bool bad;
 
-    count(a, n);
+    assert_count_verdicts(a, n);
     bad = n[VERDICT_BREACHED] || n[VERDICT_UNDECIDED];
     if (bad) {
         kymo_error("%s: of %u rule%s %u kept, %u breached, %u undecided", a->path, a->nrules,
@@ -209,7 +209,7 @@ int out_end(const struct assertion *a)
 
 static void put_xml(FILE *out, const char *text)
 {
-    char *clean = plain(text);
+    char *clean = assert_plain_text(text);
 
     for (const char *at = clean; *at; at++) {
         switch (*at) {
@@ -279,7 +279,7 @@ bool out_junit(const struct assertion *a)
         output_abandon(&output);
         return false;
     }
-    count(a, n);
+    assert_count_verdicts(a, n);
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kymo assert ", out);
     put_xml(out, a->path);
     fprintf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\">\n", a->nrules, n[VERDICT_BREACHED],

@@ -78,7 +78,7 @@ static bool packet_begin(struct iterator *iterator, uint64_t cycles)
                                    iterator->self, iterator->packet, cycles));
 }
 
-static bool packet_end(struct iterator *iterator, uint64_t cycles)
+static bool bt2_iterator_packet_end(struct iterator *iterator, uint64_t cycles)
 {
     bool ok = queue_add(iterator, bt_message_packet_end_create_with_default_clock_snapshot(
                                       iterator->self, iterator->packet, cycles));
@@ -93,8 +93,8 @@ static bool packet_end(struct iterator *iterator, uint64_t cycles)
 static bool loss_report(struct iterator *iterator, uint64_t end)
 {
     /* CTF counts from packet to packet: the first packet of a stream can't have lost a number. */
-    if (!iterator->any &&
-        (!packet_make(iterator) || !packet_begin(iterator, end) || !packet_end(iterator, end))) {
+    if (!iterator->any && (!packet_make(iterator) || !packet_begin(iterator, end) ||
+                           !bt2_iterator_packet_end(iterator, end))) {
         return false;
     }
     uint64_t begin = iterator->any ? iterator->last : end;
@@ -109,10 +109,10 @@ static bool loss_report(struct iterator *iterator, uint64_t end)
     iterator->last = end;
     iterator->any = true;
     return queue_add(iterator, message) && packet_make(iterator) && packet_begin(iterator, end) &&
-           packet_end(iterator, end);
+           bt2_iterator_packet_end(iterator, end);
 }
 
-static void loss_note(struct iterator *iterator, const struct kev_item *item)
+static void bt2_iterator_loss_note(struct iterator *iterator, const struct kev_item *item)
 {
     if (!iterator->is_lost) {
         iterator->is_lost = iterator->is_counted = true;
@@ -192,7 +192,7 @@ static bool event_give(struct iterator *iterator, const struct kev_item *item)
     }
     bool cut = opens || (iterator->is_lost && iterator->nkept == 0);
 
-    if (cut && iterator->is_open && !packet_end(iterator, iterator->last)) {
+    if (cut && iterator->is_open && !bt2_iterator_packet_end(iterator, iterator->last)) {
         return false;
     }
     if (opens) {
@@ -234,7 +234,7 @@ static bool stream_end(struct iterator *iterator)
     bool ok = kept_flush(iterator);
 
     if (ok && iterator->is_open) {
-        ok = packet_end(iterator, iterator->last);
+        ok = bt2_iterator_packet_end(iterator, iterator->last);
     }
     if (ok && iterator->is_lost) {
         uint64_t otherwise = iterator->any ? iterator->last : iterator->source->facts.start;
@@ -273,7 +273,7 @@ static bool queue_fill(struct iterator *iterator)
             ok = stream_end(iterator);
         } else if (item->kind == KEV_ITEM_LOSS &&
                    (item->cpu == (int)iterator->cpu || (item->cpu < 0 && iterator->cpu == 0))) {
-            loss_note(iterator, item);
+            bt2_iterator_loss_note(iterator, item);
         } else if (item->kind == KEV_ITEM_EVENT && item->cpu == (int)iterator->cpu) {
             ok = event_give(iterator, item);
         }

@@ -205,7 +205,7 @@ void source_forget(struct source *source)
 /* ---- event classes ------------------------------------------------------------------------ */
 
 /* One line a value: type, bits, name. The caller frees it. */
-static char *form_make(struct kev_capture *capture)
+static char *bt2_metadata_form_make(struct kev_capture *capture)
 {
     const struct kev_value *value;
     char *form = NULL;
@@ -250,7 +250,7 @@ static bt_field_class *value_class(bt_trace_class *trace_class, const struct kev
 
 /* A field's name: letters, digits and _ only, no other field's; the names of a capture may be any.
  */
-static void field_name(bt_field_class *payload, const char *name, char to[80])
+static void bt2_metadata_field_name(bt_field_class *payload, const char *name, char to[80])
 {
     size_t n = 0;
 
@@ -277,7 +277,7 @@ static bool event_class_dress(bt_event_class *made, bt_field_class *payload,
     char plain[256], to[80];
 
     for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
-        field_name(payload, value->name, to);
+        bt2_metadata_field_name(payload, value->name, to);
         if (!member_add(payload, to, value_class(trace_class, value))) {
             return false;
         }
@@ -303,7 +303,7 @@ const bt_event_class *source_event_class(struct source *source, struct kev_captu
 {
     struct source_event **at =
         &source->events[(item->class_id * 1031 + item->number) & (TABLE - 1)];
-    char *form = form_make(capture);
+    char *form = bt2_metadata_form_make(capture);
 
     for (struct source_event *e = *at; form != NULL && e != NULL; e = e->next) {
         if (e->class_id == item->class_id && e->number == item->number &&

@@ -80,7 +80,7 @@ static int devices_parse(struct collect *collect, int n, char **words)
 }
 
 /* Returns the exit status, -1 to continue. */
-static int options_parse(struct request *request, int argc, char **argv)
+static int collect_options_parse(struct request *request, int argc, char **argv)
 {
     int option;
     char *end;
@@ -119,7 +119,7 @@ static int options_parse(struct request *request, int argc, char **argv)
 
 /* ---- the loop ---------------------------------------------------------------------- */
 
-static time_t monotonic(void)
+static time_t collect_monotonic_now(void)
 {
     struct timespec now;
 
@@ -138,7 +138,7 @@ static struct device *device_of(struct collect *collect, pid_t pid)
 }
 
 /* Returns the number of children that run. */
-static unsigned children_reap(struct collect *collect)
+static unsigned collect_children_reap(struct collect *collect)
 {
     unsigned running = 0;
     pid_t pid;
@@ -147,7 +147,7 @@ static unsigned children_reap(struct collect *collect)
         struct device *device = device_of(collect, pid);
 
         if (device != NULL) {
-            device_ended(collect, device, monotonic());
+            device_ended(collect, device, collect_monotonic_now());
         }
     }
     for (unsigned i = 0; i < collect->ndevices; i++) {
@@ -181,7 +181,7 @@ static uint64_t captures_of(const struct collect *collect)
     return n;
 }
 
-static void loop(struct request *request)
+static void collect_watch_devices(struct request *request)
 {
     struct collect *collect = &request->collect;
     time_t until;
@@ -191,20 +191,20 @@ static void loop(struct request *request)
         for (unsigned i = 0; i < collect->ndevices; i++) {
             struct device *device = &collect->devices[i];
 
-            if (device->pid == 0 && monotonic() >= device->again &&
+            if (device->pid == 0 && collect_monotonic_now() >= device->again &&
                 !device_start(collect, device)) {
-                device->again = monotonic() + 1;
+                device->again = collect_monotonic_now() + 1;
             }
         }
         children_hear(collect);
-        children_reap(collect);
+        collect_children_reap(collect);
         disk_bound(collect);
     }
     for (unsigned i = 0; i < collect->ndevices; i++) {
         device_stop(&collect->devices[i]);
     }
-    until = monotonic() + END_SECONDS;
-    while (children_reap(collect) > 0 && monotonic() < until) {
+    until = collect_monotonic_now() + END_SECONDS;
+    while (collect_children_reap(collect) > 0 && collect_monotonic_now() < until) {
         children_hear(collect);
     }
     for (unsigned i = 0; i < collect->ndevices; i++) {
@@ -218,7 +218,7 @@ static void loop(struct request *request)
 
 /* ---- the account ------------------------------------------------------------------- */
 
-static void account_json(const struct device *device)
+static void collect_account_json(const struct device *device)
 {
     printf("{\"device\":\"%s\",\"stored\":%llu,\"stored_bytes\":%llu,\"incomplete\":%llu,"
            "\"incomplete_bytes\":%llu,\"deleted\":%llu,\"deleted_bytes\":%llu,\"breaks\":%llu}\n",
@@ -243,7 +243,7 @@ static bool account_show(const struct request *request)
 
         is_good &= device->incomplete == 0 && device->deleted == 0;
         if (request->is_json) {
-            account_json(device);
+            collect_account_json(device);
         } else {
             printf("%-20s %8llu %14llu %10llu %8llu %6llu\n", device->name,
                    (unsigned long long)device->stored, (unsigned long long)device->stored_bytes,
@@ -257,14 +257,14 @@ static bool account_show(const struct request *request)
 static int collect_main(int argc, char **argv)
 {
     static struct request request = {.collect = {.most = DISK_DEFAULT, .folder = -1, .index = -1}};
-    int status = options_parse(&request, argc, argv);
+    int status = collect_options_parse(&request, argc, argv);
 
     if (status < 0) {
         cmd_catch_signals(); /* before anything is in the index */
         status = index_open(&request.collect) ? -1 : KYMO_FAILURE;
     }
     if (status < 0) {
-        loop(&request);
+        collect_watch_devices(&request);
         status = kymo_stdout_end(account_show(&request) ? KYMO_OK : KYMO_FAILURE);
     }
     free(request.collect.devices);

@@ -22,7 +22,7 @@
 
 static int report_to; /* the child's end of the pipe */
 
-static void report(const struct store *store, bool is_whole)
+static void collect_device_report_state(const struct store *store, bool is_whole)
 {
     struct collect_report message = {.bytes = store->bytes, .is_whole = is_whole};
 
@@ -33,10 +33,11 @@ static void report(const struct store *store, bool is_whole)
     }
 }
 
-static _Noreturn void child_run(const struct collect *collect, const struct device *device,
-                                pid_t parent, const int reports[2], const int words[2])
+static _Noreturn void collect_device_child_run(const struct collect *collect,
+                                               const struct device *device, pid_t parent,
+                                               const int reports[2], const int words[2])
 {
-    struct store store = {.placed = report};
+    struct store store = {.placed = collect_device_report_state};
 
     /* What is not complete stays a part then, which the next collection finds and counts. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -71,7 +72,7 @@ bool device_start(struct collect *collect, struct device *device)
     fflush(stdout);
     device->pid = fork();
     if (device->pid == 0) {
-        child_run(collect, device, parent, reports, words);
+        collect_device_child_run(collect, device, parent, reports, words);
     }
     close(reports[1]);
     close(words[1]);

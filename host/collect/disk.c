@@ -34,7 +34,7 @@ bool disk_size(const char *text, uint64_t *bytes)
     return true;
 }
 
-static bool ends_with(const char *name, const char *suffix)
+static bool collect_disk_ends_with(const char *name, const char *suffix)
 {
     size_t n = strlen(name), m = strlen(suffix);
 
@@ -55,7 +55,7 @@ struct usage {
     uint64_t receives_bytes;
 };
 
-static bool is_older(const struct timespec *a, const struct timespec *b)
+static bool collect_disk_is_older(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
@@ -66,12 +66,13 @@ static void file_count(struct usage *usage, struct device *device, const char *n
     uint64_t bytes = (uint64_t)st->st_size;
 
     usage->bytes += bytes;
-    if (ends_with(name, ".part")) {
+    if (collect_disk_ends_with(name, ".part")) {
         if (usage->receives == NULL || bytes > usage->receives_bytes) {
             usage->receives = device;
             usage->receives_bytes = bytes;
         }
-    } else if (usage->oldest.device == NULL || is_older(&st->st_mtim, &usage->oldest.time)) {
+    } else if (usage->oldest.device == NULL ||
+               collect_disk_is_older(&st->st_mtim, &usage->oldest.time)) {
         usage->oldest.device = device;
         usage->oldest.time = st->st_mtim;
         usage->oldest.bytes = bytes;
@@ -86,7 +87,8 @@ static void folder_count(struct collect *collect, struct usage *usage, struct de
     struct stat st;
 
     for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
-        if ((ends_with(e->d_name, ".kev") || ends_with(e->d_name, ".part")) &&
+        if ((collect_disk_ends_with(e->d_name, ".kev") ||
+             collect_disk_ends_with(e->d_name, ".part")) &&
             fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode)) {
             file_count(usage, device, e->d_name, &st);
         }

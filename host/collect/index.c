@@ -49,7 +49,7 @@ bool index_name(const char *word, char name[COLLECT_NAME], const char **target)
 }
 
 /* Text in JSON: names of files hold what kymo_plain_name() leaves, a target's words none. */
-static void json_text(char *to, size_t room, const char *text)
+static void collect_index_json_text(char *to, size_t room, const char *text)
 {
     size_t n = 0;
 
@@ -69,7 +69,7 @@ void index_put(struct collect *collect, const struct device *device, const char 
     if (gmtime_r(&now, &parts) != NULL) {
         strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &parts);
     }
-    json_text(text, sizeof(text), name);
+    collect_index_json_text(text, sizeof(text), name);
     int n = snprintf(line, sizeof(line),
                      "{\"time\":\"%s\",\"device\":\"%s\",\"what\":\"%s\",\"file\":\"%s/%s\","
                      "\"bytes\":%llu}\n",
@@ -81,7 +81,7 @@ void index_put(struct collect *collect, const struct device *device, const char 
 }
 
 /* Returns true if there is nothing in the folder. */
-static bool is_empty(int folder)
+static bool collect_index_folder_is_empty(int folder)
 {
     int copy = dup(folder);
     DIR *dir = copy < 0 ? NULL : fdopendir(copy);
@@ -96,7 +96,7 @@ static bool is_empty(int folder)
     return empty;
 }
 
-static bool refuse(const struct collect *collect, const char *why)
+static bool collect_index_refuse_folder(const struct collect *collect, const char *why)
 {
     kymo_error("collect: %s: %s", collect->path, why);
     return false;
@@ -151,34 +151,34 @@ static void parts_adopt(struct collect *collect, struct device *device)
 bool index_open(struct collect *collect)
 {
     if (mkdir(collect->path, 0777) != 0 && errno != EEXIST) {
-        return refuse(collect, strerror(errno));
+        return collect_index_refuse_folder(collect, strerror(errno));
     }
     collect->folder = open(collect->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (collect->folder < 0) {
-        return refuse(collect, strerror(errno));
+        return collect_index_refuse_folder(collect, strerror(errno));
     }
     /* Captures are deleted to make room, so the folder must be one that collect has made. */
     collect->index =
         openat(collect->folder, COLLECT_INDEX, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     if (collect->index < 0 && errno == ENOENT) {
-        if (!is_empty(collect->folder)) {
-            return refuse(collect,
-                          "is no folder of kymo collect: it has files, but no " COLLECT_INDEX
-                          "; name a new folder");
+        if (!collect_index_folder_is_empty(collect->folder)) {
+            return collect_index_refuse_folder(
+                collect, "is no folder of kymo collect: it has files, but no " COLLECT_INDEX
+                         "; name a new folder");
         }
         collect->index = openat(collect->folder, COLLECT_INDEX,
                                 O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     }
     if (collect->index < 0) {
-        return refuse(collect, strerror(errno));
+        return collect_index_refuse_folder(collect, strerror(errno));
     }
     if (flock(collect->index, LOCK_EX | LOCK_NB) != 0) {
-        return refuse(collect,
-                      errno == EWOULDBLOCK ? "another kymo collect has it" : strerror(errno));
+        return collect_index_refuse_folder(
+            collect, errno == EWOULDBLOCK ? "another kymo collect has it" : strerror(errno));
     }
     for (unsigned i = 0; i < collect->ndevices; i++) {
         if (mkdirat(collect->folder, collect->devices[i].name, 0777) != 0 && errno != EEXIST) {
-            return refuse(collect, strerror(errno));
+            return collect_index_refuse_folder(collect, strerror(errno));
         }
         parts_adopt(collect, &collect->devices[i]);
     }

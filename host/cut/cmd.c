@@ -57,7 +57,7 @@ static void option_remember(struct cut *cut, int option)
     }
 }
 
-static int option_use(struct cut *cut, int option, int argc, char **argv)
+static int cut_option_use(struct cut *cut, int option, int argc, char **argv)
 {
     int status = kymo_select_option(&cut->select, "cut", option, optarg);
 
@@ -81,13 +81,13 @@ static int option_use(struct cut *cut, int option, int argc, char **argv)
 }
 
 /* Returns the exit status, -1 to continue. */
-static int options_parse(struct cut *cut, int argc, char **argv)
+static int cut_options_parse(struct cut *cut, int argc, char **argv)
 {
     int option;
 
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":o:h", cut_options, NULL)) != -1) {
-        int status = option == 'h' ? 0 : option_use(cut, option, argc, argv);
+        int status = option == 'h' ? 0 : cut_option_use(cut, option, argc, argv);
 
         if (option == 'h') {
             return kymo_help(&kymo_cut_command);
@@ -112,7 +112,8 @@ static int options_parse(struct cut *cut, int argc, char **argv)
 /* ---- the command ------------------------------------------------------------------- */
 
 /* Why events of the window may be missing, for the attributes: after names_learn(). */
-__attribute__((format(printf, 2, 3))) static void doubt(struct cut *cut, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void cut_add_doubt(struct cut *cut, const char *format,
+                                                                ...)
 {
     va_list list;
 
@@ -138,18 +139,19 @@ static void doubts_find(struct cut *cut, const struct kev *kev, bool incomplete)
     const struct kev_damage *damage = kev_damage(kev);
 
     if (incomplete && ends_inside(cut, kev)) {
-        doubt(cut, "the capture was cut short inside the window");
+        cut_add_doubt(cut, "the capture was cut short inside the window");
     }
     if (damage->first[0] != '\0') {
-        doubt(cut, "recovered: skipped %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64 " slots",
-              damage->bytes, damage->places, damage->slots);
-        doubt(cut,
-              "%" PRIu64 " incomplete events, %" PRIu64 " buffers out of order, %" PRIu64
-              " wrong sums",
-              damage->events, damage->sequences, damage->sums);
+        cut_add_doubt(
+            cut, "recovered: skipped %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64 " slots",
+            damage->bytes, damage->places, damage->slots);
+        cut_add_doubt(cut,
+                      "%" PRIu64 " incomplete events, %" PRIu64 " buffers out of order, %" PRIu64
+                      " wrong sums",
+                      damage->events, damage->sequences, damage->sums);
     }
     if (kev_info(kev)->nmissing > 0) {
-        doubt(cut, "buffers are missing that no DROPPED accounts for");
+        cut_add_doubt(cut, "buffers are missing that no DROPPED accounts for");
     }
 }
 
@@ -178,7 +180,7 @@ static int names_learn(struct cut *cut, struct kev *kev)
 }
 
 /* All events into the file. An exit status; *damaged: nothing of it may stay. */
-static int events_take(struct cut *cut, struct kev *kev, bool *damaged)
+static int cut_events_take(struct cut *cut, struct kev *kev, bool *damaged)
 {
     enum kev_result result = KEV_END;
     struct kev_event event;
@@ -205,7 +207,7 @@ static int events_take(struct cut *cut, struct kev *kev, bool *damaged)
     return result == KEV_ERROR || *damaged ? KYMO_FAILURE : KYMO_OK;
 }
 
-static void report(const struct cut *cut)
+static void cut_print_report(const struct cut *cut)
 {
     uint64_t left_out = 0;
 
@@ -254,7 +256,7 @@ static int cut_write(struct cut *cut, struct kev *kev)
         output_abandon(&cut->output);
         return KYMO_FAILURE;
     }
-    status = events_take(cut, kev, &damaged);
+    status = cut_events_take(cut, kev, &damaged);
     if (!kymo_report_damage(kev)) {
         damaged = true;
     }
@@ -265,7 +267,7 @@ static int cut_write(struct cut *cut, struct kev *kev)
     if (output_commit(&cut->output) != 0) {
         return KYMO_FAILURE;
     }
-    report(cut);
+    cut_print_report(cut);
     return status;
 }
 
@@ -342,7 +344,7 @@ static int cut_main(int argc, char **argv)
         free(cut);
         return status;
     }
-    status = options_parse(cut, argc, argv);
+    status = cut_options_parse(cut, argc, argv);
     status = status < 0 ? cut_open(cut) : status;
     for (unsigned i = 0; i < cut->noptions; i++) {
         free(cut->options[i]);

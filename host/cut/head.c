@@ -17,21 +17,21 @@
 #define SELECT_LINES 20     /* of them, for the selection: what is longer is cut */
 #define KEY_MOST 100        /* of a key that has been copied many times: CUT_BEFORE_BEFORE_... */
 
-static void put_head(struct cut_file *file, const void *bytes, size_t len)
+static void cut_head_put_bytes(struct cut_file *file, const void *bytes, size_t len)
 {
     capture_check_head(&file->check, bytes, len);
     cut_put(file, bytes, len);
 }
 
-static void attribute(struct cut_file *file, const char *key, const char *format, ...)
+static void cut_head_put_attribute(struct cut_file *file, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void attribute(struct cut_file *file, const char *key, const char *format, ...)
+static void cut_head_put_attribute(struct cut_file *file, const char *key, const char *format, ...)
 {
     char text[CAPTURE_ATTRIBUTE_ROOM];
     va_list list;
 
     va_start(list, format);
-    put_head(file, text, (size_t)capture_attribute(text, key, format, list));
+    cut_head_put_bytes(file, text, (size_t)capture_attribute(text, key, format, list));
     va_end(list);
 }
 
@@ -50,7 +50,7 @@ static void selection_attributes(struct cut_file *file, char *const *options)
 
             if (len > room && used > 0) {
                 snprintf(key, sizeof(key), "CUT_SELECT_%u", ++n);
-                attribute(file, key, "%s", line);
+                cut_head_put_attribute(file, key, "%s", line);
                 line[0] = '\0';
                 continue;
             }
@@ -62,7 +62,7 @@ static void selection_attributes(struct cut_file *file, char *const *options)
     }
     if (line[0] != '\0' && n < SELECT_LINES) {
         snprintf(key, sizeof(key), "CUT_SELECT_%u", ++n);
-        attribute(file, key, "%s", line);
+        cut_head_put_attribute(file, key, "%s", line);
     }
 }
 
@@ -77,24 +77,24 @@ static void cut_attributes(struct cut_file *file, const struct kev *kev,
     for (char *at = plain; *at != '\0'; at++) {
         *at = *at >= ' ' && *at < 0x7f ? *at : '?';
     }
-    attribute(file, "CUT_OF", "%s", plain);
-    attribute(file, "CUT_START", "0x%016" PRIx64, kev_info(kev)->start);
+    cut_head_put_attribute(file, "CUT_OF", "%s", plain);
+    cut_head_put_attribute(file, "CUT_START", "0x%016" PRIx64, kev_info(kev)->start);
     if (select->from.given) {
-        attribute(file, "CUT_FROM", "0x%016" PRIx64, select->first);
+        cut_head_put_attribute(file, "CUT_FROM", "0x%016" PRIx64, select->first);
     }
     if (select->to.given) {
-        attribute(file, "CUT_TO", "0x%016" PRIx64, select->end);
+        cut_head_put_attribute(file, "CUT_TO", "0x%016" PRIx64, select->end);
     }
     selection_attributes(file, origin->options);
     for (unsigned i = 0; i < origin->ndoubts; i++) {
         char key[32];
 
         snprintf(key, sizeof(key), "CUT_DOUBT_%u", i + 1);
-        attribute(file, key, "%s", origin->doubts[i]);
+        cut_head_put_attribute(file, key, "%s", origin->doubts[i]);
     }
     /* Readers know what a gate means: what is not there may have happened. */
     if (select->owned || select->nevents > 0 || !select->classes.any) {
-        attribute(file, "FILTER_CUT", "gate of kymo cut: see CUT_SELECT_1");
+        cut_head_put_attribute(file, "FILTER_CUT", "gate of kymo cut: see CUT_SELECT_1");
     }
 }
 
@@ -114,27 +114,27 @@ static bool header_fits(const struct kev_info *info)
 static void value_copy(struct cut_file *file, const char *value)
 {
     for (const char *at = strstr(value, "TRACE_"); at != NULL; at = strstr(value, "TRACE_")) {
-        put_head(file, value, (size_t)(at - value));
-        put_head(file, "TRACE-", 6);
+        cut_head_put_bytes(file, value, (size_t)(at - value));
+        cut_head_put_bytes(file, "TRACE-", 6);
         value = at + 6;
     }
-    put_head(file, value, strlen(value));
+    cut_head_put_bytes(file, value, strlen(value));
 }
 
-static void copy(struct cut_file *file, const char *key, const char *value)
+static void cut_head_copy_attribute(struct cut_file *file, const char *key, const char *value)
 {
     bool again = strncmp(key, "CUT_", 4) == 0; /* it was cut before */
 
     if (strlen(key) > KEY_MOST) {
         return;
     }
-    put_head(file, "TRACE_", 6);
+    cut_head_put_bytes(file, "TRACE_", 6);
     if (again) {
-        put_head(file, "CUT_BEFORE_", 11);
+        cut_head_put_bytes(file, "CUT_BEFORE_", 11);
         key += 4;
     }
-    put_head(file, key, strlen(key));
-    put_head(file, "::", 2);
+    cut_head_put_bytes(file, key, strlen(key));
+    cut_head_put_bytes(file, "::", 2);
     value_copy(file, value);
 }
 
@@ -157,13 +157,13 @@ int cut_head(struct cut_file *file, const struct kev *kev, const struct cut_orig
         if (strcmp(key, "TRACELOGGER_ARGS") == 0) {
             cut_attributes(file, kev, origin);
         }
-        copy(file, key, strcmp(key, "VER_MINOR") == 0 ? "02" : value);
+        cut_head_copy_attribute(file, key, strcmp(key, "VER_MINOR") == 0 ? "02" : value);
     }
     if (kev_attr(kev, "TRACELOGGER_ARGS") == NULL) {
         cut_attributes(file, kev, origin);
     }
-    put_head(file, "TRACE_HEADER_END::", 18);
-    put_head(file, page, len);
+    cut_head_put_bytes(file, "TRACE_HEADER_END::", 18);
+    cut_head_put_bytes(file, page, len);
     capture_check_close(&file->check, 0, trailer);
     cut_put_slots(file, trailer, sizeof(trailer));
     return 0;

@@ -56,7 +56,7 @@ void cut_maps_free(struct cut_maps *maps)
     free(maps);
 }
 
-static struct map *map_get(struct cut_maps *maps, int32_t pid)
+static struct map *cut_maps_get_process(struct cut_maps *maps, int32_t pid)
 {
     uint32_t at = (uint32_t)(((uint32_t)pid * 0x9e3779b97f4a7c15ull) >> 40) & (BUCKETS - 1);
     struct map *map;
@@ -102,7 +102,7 @@ static void map_take(struct map *map, const struct kev_event *event)
 
 enum change { NOTHING, MAPPED, BORN, GONE };
 
-static enum change change_of(const struct kev_event *event, int32_t *pid)
+static enum change cut_maps_change_of(const struct kev_event *event, int32_t *pid)
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
 
@@ -122,8 +122,8 @@ static enum change change_of(const struct kev_event *event, int32_t *pid)
 void cut_maps_learn(struct cut_maps *maps, const struct kev_event *event)
 {
     int32_t pid;
-    enum change change = change_of(event, &pid);
-    struct map *map = change == NOTHING ? NULL : map_get(maps, pid);
+    enum change change = cut_maps_change_of(event, &pid);
+    struct map *map = change == NOTHING ? NULL : cut_maps_get_process(maps, pid);
 
     if (map != NULL && !map->told && change == MAPPED) {
         map_take(map, event);
@@ -136,8 +136,8 @@ void cut_maps_learn(struct cut_maps *maps, const struct kev_event *event)
 void cut_maps_follow(struct cut_maps *maps, const struct kev_event *event)
 {
     int32_t pid;
-    enum change change = change_of(event, &pid);
-    struct map *map = change == NOTHING ? NULL : map_get(maps, pid);
+    enum change change = cut_maps_change_of(event, &pid);
+    struct map *map = change == NOTHING ? NULL : cut_maps_get_process(maps, pid);
 
     if (map == NULL) {
         return;

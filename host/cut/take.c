@@ -24,7 +24,7 @@ bool cut_has_cpu(const struct cut *cut, unsigned cpu)
     return cut->select.cpus == 0 || (cut->select.cpus >> cpu & 1) != 0;
 }
 
-static bool is_control(const struct kev_event *event, unsigned number)
+static bool cut_take_is_control(const struct kev_event *event, unsigned number)
 {
     return event->class == TRACE_CLASS_CONTROL && event->number == number && !event->combined &&
            !event->injected;
@@ -32,7 +32,7 @@ static bool is_control(const struct kev_event *event, unsigned number)
 
 bool cut_is_buffer(const struct kev_event *event)
 {
-    return is_control(event, TRACE_CONTROL_BUFFER);
+    return cut_take_is_control(event, TRACE_CONTROL_BUFFER);
 }
 
 /* A buffer of the original begins. Returns how many are missing before it. */
@@ -80,7 +80,7 @@ static void ahead_note(struct cut_cpu *cpu, const struct kev_event *event)
 {
     uint32_t reason = kev_word(event, 0) >> 8, class = kev_word(event, 0) & 0xff;
 
-    if (is_control(event, TRACE_CONTROL_DROPPED) && event->offset >= cpu->end &&
+    if (cut_take_is_control(event, TRACE_CONTROL_DROPPED) && event->offset >= cpu->end &&
         (reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_UNWRITTEN)) {
         cpu->ahead[reason == KYMO_DROP_UNWRITTEN][class % KYMO_TRACE_CLASSES] += kev_word(event, 1);
     }
@@ -103,7 +103,8 @@ static void ahead_write(struct cut *cut, unsigned cpu)
 
 /* event NULL: no event is inside the window or behind it. Returns 0, or -1 after a message that
  * there is no memory. */
-static int begin(struct cut *cut, const struct kev *kev, const struct kev_event *event)
+static int cut_take_begin_window(struct cut *cut, const struct kev *kev,
+                                 const struct kev_event *event)
 {
     struct cut_prelude prelude = {.select = &cut->select,
                                   .kev = kev,
@@ -118,7 +119,7 @@ static int begin(struct cut *cut, const struct kev *kev, const struct kev_event 
 }
 
 /* 0, or -1: no memory, said. */
-static int written(struct cut_cpu *cpu, enum cut_result result)
+static int cut_take_check_result(struct cut_cpu *cpu, enum cut_result result)
 {
     cpu->left_out += result == CUT_LEFT_OUT;
     return result == CUT_NO_MEMORY ? -1 : 0;
@@ -143,7 +144,7 @@ static int dropped_inside(struct cut *cut, const struct kev_event *event)
 
 static int control_inside(struct cut *cut, const struct kev_event *event)
 {
-    if (is_control(event, TRACE_CONTROL_DROPPED)) {
+    if (cut_take_is_control(event, TRACE_CONTROL_DROPPED)) {
         return dropped_inside(cut, event);
     }
     return cut_is_buffer(event) ? cut_begin(&cut->file, event->cpu, event->time) : 0;
@@ -160,7 +161,7 @@ static int gap_inside(struct cut *cut, const struct kev_event *event, uint32_t g
 }
 
 /* Names are kept even if they are not selected, as no events of the selection's. */
-static bool is_name(const struct kev_event *event)
+static bool cut_take_is_name(const struct kev_event *event)
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
 
@@ -180,12 +181,12 @@ static int event_inside(struct cut *cut, struct kev_event *event, const struct o
         return in ? control_inside(cut, event) : 0;
     }
     if (!in || !kymo_select_event(&cut->select, event, owner, cut->owners)) {
-        if (!is_name(event)) {
+        if (!cut_take_is_name(event)) {
             return 0;
         }
         event->injected = true;
     }
-    return written(&cut->cpu[event->cpu], cut_event(&cut->file, event));
+    return cut_take_check_result(&cut->cpu[event->cpu], cut_event(&cut->file, event));
 }
 
 /* Behind the window. */
@@ -207,7 +208,7 @@ static int event_behind(struct cut *cut, const struct kev_event *event, uint32_t
             return -1;
         }
     }
-    if (is_control(event, TRACE_CONTROL_DROPPED)) {
+    if (cut_take_is_control(event, TRACE_CONTROL_DROPPED)) {
         cut_tail(&cut->file, event->cpu, kev_word(event, 0), kev_word(event, 1));
     }
     cpu->settled = cpu->behind && cut_unaccounted(&cut->file, event->cpu) == 0 &&
@@ -234,10 +235,10 @@ int cut_take(struct cut *cut, const struct kev *kev, struct kev_event *event)
     int result = 0;
 
     /* The account of a CPU's first buffer, which the medium refused, has no time. */
-    bool timeless =
-        is_control(event, TRACE_CONTROL_DROPPED) && event->offset >= cpu->end && !cpu->buffers;
+    bool timeless = cut_take_is_control(event, TRACE_CONTROL_DROPPED) &&
+                    event->offset >= cpu->end && !cpu->buffers;
 
-    if (!before && !timeless && !cut->begun && begin(cut, kev, event) != 0) {
+    if (!before && !timeless && !cut->begun && cut_take_begin_window(cut, kev, event) != 0) {
         return -1;
     }
     owner = owners_follow(cut->owners, event);
@@ -275,7 +276,7 @@ static void untold_write(struct cut *cut, const struct kev *kev)
 
 int cut_finish(struct cut *cut, const struct kev *kev)
 {
-    int result = cut->begun ? 0 : begin(cut, kev, NULL);
+    int result = cut->begun ? 0 : cut_take_begin_window(cut, kev, NULL);
 
     cut_flush(&cut->file);
     untold_write(cut, kev);

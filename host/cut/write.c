@@ -77,7 +77,7 @@ static void slot_add(struct cut_buffer *buffer, uint32_t header, uint64_t time, 
     buffer->time = time;
 }
 
-static void time_add(struct cut_buffer *buffer, uint32_t cpu_bits, uint64_t time)
+static void cut_write_add_time(struct cut_buffer *buffer, uint32_t cpu_bits, uint64_t time)
 {
     buffer->high = (uint32_t)(time >> 32);
     slot_add(buffer, CONTROL(TRACE_CONTROL_TIME) | cpu_bits, time, buffer->high, (uint32_t)time);
@@ -129,14 +129,14 @@ static void buffer_begin(struct cut_buffer *buffer, unsigned cpu, uint64_t time)
     buffer->ahead = buffer->outside = 0;
     time = time > buffer->time ? time : buffer->time;
     slot_add(buffer, CONTROL(TRACE_CONTROL_BUFFER) | cpu_bits, time, ++buffer->sequence, 0);
-    time_add(buffer, cpu_bits, time);
+    cut_write_add_time(buffer, cpu_bits, time);
     buffer->headed = buffer->begun = true;
 }
 
 /* Makes room for n slots at a time: another buffer, or TIME, which shares its stamp with what
  * follows. There is room: n + HEAD_SLOTS is at most the limit. */
-static void room_make(struct cut_file *file, struct cut_buffer *buffer, unsigned cpu, unsigned n,
-                      uint64_t time)
+static void cut_write_make_room(struct cut_file *file, struct cut_buffer *buffer, unsigned cpu,
+                                unsigned n, uint64_t time)
 {
     if (buffer->slots + n + 1 > file->limit) {
         buffer_write(file, buffer);
@@ -144,7 +144,7 @@ static void room_make(struct cut_file *file, struct cut_buffer *buffer, unsigned
     if (buffer->slots == 0) {
         buffer_begin(buffer, cpu, time);
     } else if ((uint32_t)(time >> 32) != buffer->high) {
-        time_add(buffer, (uint32_t)cpu << TRACE_CPU_SHIFT, time);
+        cut_write_add_time(buffer, (uint32_t)cpu << TRACE_CPU_SHIFT, time);
         buffer->headed = false;
     }
 }
@@ -251,8 +251,8 @@ static bool stamp_take(struct cut_buffer *buffer, uint64_t time, uint64_t *stamp
     return true;
 }
 
-static void event_add(struct cut_file *file, struct cut_buffer *buffer,
-                      const struct kev_event *event, unsigned n, uint64_t stamp)
+static void cut_write_add_event(struct cut_file *file, struct cut_buffer *buffer,
+                                const struct kev_event *event, unsigned n, uint64_t stamp)
 {
     for (unsigned i = 0; i < n; i++) {
         uint32_t structure = !event->combined ? TRACE_STRUCT_S
@@ -277,8 +277,8 @@ enum cut_result cut_event(struct cut_file *file, const struct kev_event *event)
     if (n + HEAD_SLOTS > file->limit || !stamp_take(buffer, event->time, &stamp)) {
         return CUT_LEFT_OUT;
     }
-    room_make(file, buffer, event->cpu, n, stamp);
-    event_add(file, buffer, event, n, stamp);
+    cut_write_make_room(file, buffer, event->cpu, n, stamp);
+    cut_write_add_event(file, buffer, event, n, stamp);
     buffer->headed = false;
     file->events += !event->injected;
     return CUT_TAKEN;
@@ -300,8 +300,8 @@ enum cut_result cut_dropped(struct cut_file *file, const struct kev_event *event
     if (!headed) {
         buffer_write(file, buffer);
     }
-    room_make(file, buffer, event->cpu, 1, stamp);
-    event_add(file, buffer, event, 1, stamp);
+    cut_write_make_room(file, buffer, event->cpu, 1, stamp);
+    cut_write_add_event(file, buffer, event, 1, stamp);
     gap_account(buffer, kev_word(event, 0), kev_word(event, 1), false);
     return CUT_TAKEN;
 }

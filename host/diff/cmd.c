@@ -82,7 +82,7 @@ static const struct option diff_options[] = {
 
 /* ---- options: each returns the exit status, -1 to continue ---------------------------- */
 
-static int number_parse(const char *option, uint64_t least, uint64_t most, uint64_t *number)
+static int diff_number_parse(const char *option, uint64_t least, uint64_t most, uint64_t *number)
 {
     char *end;
 
@@ -112,7 +112,7 @@ static int percent_parse(const char *option, double least, double most, double *
     return -1;
 }
 
-static int accept_use(struct diff *diff)
+static int diff_accept_use(struct diff *diff)
 {
     for (unsigned i = 0; i < DOUBTS; i++) {
         if (strcmp(optarg, diff_doubt_names[i]) == 0) {
@@ -124,7 +124,7 @@ static int accept_use(struct diff *diff)
                       optarg);
 }
 
-static int option_use(struct diff *diff, int option, int argc, char **argv)
+static int diff_option_use(struct diff *diff, int option, int argc, char **argv)
 {
     uint64_t number = 0;
     int status = -1;
@@ -145,7 +145,7 @@ static int option_use(struct diff *diff, int option, int argc, char **argv)
         diff->recover = true;
         return -1;
     case OPT_ACCEPT:
-        return accept_use(diff);
+        return diff_accept_use(diff);
     case OPT_CONFIDENCE:
         return percent_parse("--confidence", 50, 99.9999, &diff->confidence);
     case OPT_LEAST:
@@ -153,15 +153,15 @@ static int option_use(struct diff *diff, int option, int argc, char **argv)
     case OPT_LEAST_CPU:
         return percent_parse("--least-cpu", 0, 1e6, &diff->least_cpu);
     case OPT_BLOCKS:
-        status = number_parse("--blocks", 8, 1024, &number);
+        status = diff_number_parse("--blocks", 8, 1024, &number);
         diff->blocks = (unsigned)number;
         return status;
     case OPT_RESAMPLES:
-        status = number_parse("--resamples", 100, 100000, &number);
+        status = diff_number_parse("--resamples", 100, 100000, &number);
         diff->resamples = (unsigned)number;
         return status;
     case OPT_SEED:
-        return number_parse("--seed", 0, UINT64_MAX, &diff->seed);
+        return diff_number_parse("--seed", 0, UINT64_MAX, &diff->seed);
     default:
         return kymo_bad_option("diff", argc, argv, option);
     }
@@ -169,7 +169,7 @@ static int option_use(struct diff *diff, int option, int argc, char **argv)
 
 /* ---- captures ---------------------------------------------------------------------- */
 
-static int capture_add(struct diff_side *side, const char *path)
+static int diff_capture_add(struct diff_side *side, const char *path)
 {
     if (strcmp(path, "-") == 0) {
         return kymo_usage("diff", "diff: a capture is read twice: give a file, not -");
@@ -201,7 +201,7 @@ static int path_add(struct diff_side *side, const char *path)
     int status = -1, n;
 
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        return capture_add(side, path);
+        return diff_capture_add(side, path);
     }
     n = scandir(path, &entries, is_capture, alphasort);
     if (n <= 0) {
@@ -215,7 +215,7 @@ static int path_add(struct diff_side *side, const char *path)
 
         if (whole != NULL && status < 0) {
             snprintf(whole, room, "%s/%s", path, entries[i]->d_name);
-            status = capture_add(side, whole);
+            status = diff_capture_add(side, whole);
         }
         free(whole);
         free(entries[i]);
@@ -225,7 +225,7 @@ static int path_add(struct diff_side *side, const char *path)
 }
 
 /* Words before --vs are of A; without one there are two. */
-static int options_parse(struct diff *diff, int argc, char **argv)
+static int diff_options_parse(struct diff *diff, int argc, char **argv)
 {
     const char **words = calloc((size_t)argc + 1, sizeof(*words));
     int n = 0, vs = -1, option, status = words != NULL ? -1 : KYMO_FAILURE;
@@ -238,7 +238,7 @@ static int options_parse(struct diff *diff, int argc, char **argv)
             status = vs >= 0 ? kymo_usage("diff", "diff: --vs stands once, between A and B") : -1;
             vs = n;
         } else {
-            status = option_use(diff, option, argc, argv);
+            status = diff_option_use(diff, option, argc, argv);
         }
     }
     while (status < 0 && optind < argc) {
@@ -299,7 +299,7 @@ static int diff_main(int argc, char **argv)
     diff->blocks = 32;
     diff->resamples = 1000;
     diff->seed = 1;
-    status = options_parse(diff, argc, argv);
+    status = diff_options_parse(diff, argc, argv);
     status = status < 0 ? diff_all(diff) : status;
     measure_free(diff);
     for (unsigned i = 0; i < diff->nlimits; i++) {

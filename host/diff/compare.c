@@ -21,7 +21,7 @@ const char *const diff_metric_names[DIFF_KINDS][DIFF_METRICS] = {
     [DIFF_EVENT] = {"rate"},
 };
 
-static const double shares[DIFF_METRICS] = {0, 0.5, 0.9, 0.99};
+static const double diff_compare_share_table[DIFF_METRICS] = {0, 0.5, 0.9, 0.99};
 
 /* ---- Student's distribution --------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ static void ratio_spread(const struct diff *diff, const struct diff_side *side, 
 }
 
 /* The t by which both sides' deviations are multiplied (Welch and Satterthwaite). */
-static double welch(const struct diff *diff, const struct spread spread[2])
+static double diff_compare_welch_factor(const struct diff *diff, const struct spread spread[2])
 {
     double a = spread[0].variance, b = spread[1].variance;
     double least = fmin(spread[0].freedom, spread[1].freedom);
@@ -236,7 +236,8 @@ static void sums_compare(const struct diff *diff, double *const times[2],
             }
         }
         if (spread[0].value > 0 && spread[1].value > 0) {
-            deviation = welch(diff, spread) * sqrt(spread[0].variance + spread[1].variance);
+            deviation = diff_compare_welch_factor(diff, spread) *
+                        sqrt(spread[0].variance + spread[1].variance);
             result->change = log(spread[1].value / spread[0].value);
             result->low = result->change - deviation;
             result->high = result->change + deviation;
@@ -305,7 +306,7 @@ static bool share_spread(const struct diff *diff, const struct diff_side *side,
 static bool percentile_compare(const struct diff *diff, struct diff_result *result)
 {
     const struct diff_series *series = result->series;
-    double share = shares[result->metric], bound[2][2], t;
+    double share = diff_compare_share_table[result->metric], bound[2][2], t;
     struct spread spread[2];
 
     for (unsigned i = 0; i < 2; i++) {
@@ -333,7 +334,7 @@ static bool percentile_compare(const struct diff *diff, struct diff_result *resu
             return false;
         }
     }
-    t = welch(diff, spread);
+    t = diff_compare_welch_factor(diff, spread);
     for (unsigned i = 0; i < 2; i++) {
         const struct diff_part *part = &series->part[i];
         double off = t * sqrt(spread[i].variance), half = 0.5 / (double)part->nvalues;

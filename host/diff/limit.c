@@ -40,7 +40,7 @@ static bool metric_parse(struct diff_limit *limit, const char *text, size_t leng
 }
 
 /* Returns false if the text is no limit of that metric. */
-static bool most_parse(struct diff_limit *limit, const char *text)
+static bool diff_limit_parse_most(struct diff_limit *limit, const char *text)
 {
     size_t length = strlen(text);
     struct kymo_when when;
@@ -84,7 +84,7 @@ int limit_add(struct diff *diff, const char *text, bool drop)
                           "message.p50 p90 p99 rate, interrupt.p50 p90 p99 rate%s",
                           option, text, drop ? "" : ", new, gone");
     }
-    if (!most_parse(&limit, value + 1)) {
+    if (!diff_limit_parse_most(&limit, value + 1)) {
         return kymo_usage("diff", "diff: %s %s: a limit is %s", option, text,
                           limit.lists                ? "a number"
                           : limit.metric == DIFF_SUM ? "as 5%"
@@ -125,7 +125,8 @@ static void thread_judge(struct diff_limit *limit, const struct diff_result *res
 }
 
 /* Growth, or fall, as a fraction of A's value, or in ns. */
-static double moved(const struct diff_limit *limit, const struct diff_result *result, double change)
+static double diff_limit_change_of(const struct diff_limit *limit, const struct diff_result *result,
+                                   double change)
 {
     double by = limit->drop ? -expm1(change) : expm1(change);
 
@@ -136,8 +137,8 @@ static void result_check(const struct diff *diff, struct diff_limit *limit,
                          const struct diff_result *result)
 {
     bool appears = result->verdict == DIFF_NEW, vanishes = result->verdict == DIFF_GONE;
-    double least = moved(limit, result, limit->drop ? result->high : result->low);
-    double most = moved(limit, result, limit->drop ? result->low : result->high);
+    double least = diff_limit_change_of(limit, result, limit->drop ? result->high : result->low);
+    double most = diff_limit_change_of(limit, result, limit->drop ? result->low : result->high);
 
     if (result->verdict == DIFF_FEW) {
         limit->few++;
@@ -153,8 +154,9 @@ static void result_check(const struct diff *diff, struct diff_limit *limit,
         }
     } else if (least > limit->most) {
         limit->past++;
-        if (limit->worst == NULL || moved(limit, result, result->change) >
-                                        moved(limit, limit->worst, limit->worst->change)) {
+        if (limit->worst == NULL ||
+            diff_limit_change_of(limit, result, result->change) >
+                diff_limit_change_of(limit, limit->worst, limit->worst->change)) {
             limit->worst = result;
         }
     } else if (!(most <= limit->most) && !diff->accept[DOUBT_NOISE]) {
@@ -162,7 +164,8 @@ static void result_check(const struct diff *diff, struct diff_limit *limit,
     }
 }
 
-static bool is_meant(const struct diff_limit *limit, const struct diff_result *result)
+static bool diff_limit_is_for_metric(const struct diff_limit *limit,
+                                     const struct diff_result *result)
 {
     if (limit->lists) {
         return result->series->kind == DIFF_CPU &&
@@ -178,7 +181,7 @@ void limits_judge(struct diff *diff)
         struct diff_limit *limit = &diff->limits[i];
 
         for (size_t n = 0; n < diff->nresults; n++) {
-            if (!is_meant(limit, &diff->results[n])) {
+            if (!diff_limit_is_for_metric(limit, &diff->results[n])) {
                 continue;
             }
             if (limit->lists) {

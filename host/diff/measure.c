@@ -89,7 +89,8 @@ static void sum_add(struct measure *m, struct diff_series *series, unsigned bloc
     series->part[m->side].sums[(size_t)m->at * m->diff->blocks + block] += more;
 }
 
-static void value_add(struct measure *m, struct diff_series *series, unsigned block, int64_t ns)
+static void diff_measure_value_add(struct measure *m, struct diff_series *series, unsigned block,
+                                   int64_t ns)
 {
     struct diff_part *part = &series->part[m->side];
 
@@ -111,7 +112,7 @@ static void value_add(struct measure *m, struct diff_series *series, unsigned bl
 /* ---- blocks ------------------------------------------------------------------------ */
 
 /* In a recovered capture an event may be older than the first one: it is in the first block. */
-static unsigned block_of(const struct measure *m, int64_t ns)
+static unsigned diff_measure_block_of(const struct measure *m, int64_t ns)
 {
     double block = (double)(ns - m->timeline->from) / m->length;
 
@@ -122,7 +123,7 @@ static unsigned block_of(const struct measure *m, int64_t ns)
 static void stretch_add(const struct measure *m, int64_t from, int64_t to, double *sums)
 {
     while (from < to) {
-        unsigned block = block_of(m, from);
+        unsigned block = diff_measure_block_of(m, from);
         double end = (double)m->timeline->from + m->length * (block + 1);
         int64_t until = block + 1 < m->diff->blocks && end < (double)to ? (int64_t)end : to;
 
@@ -148,7 +149,7 @@ static bool is_covered(struct measure *m, int64_t ns)
 }
 
 /* The part of a span while all CPUs were covered. */
-static void span_add(struct measure *m, const struct timeline_span *span, double *sums)
+static void diff_measure_span_add(struct measure *m, const struct timeline_span *span, double *sums)
 {
     const struct timeline *timeline = m->timeline;
 
@@ -161,7 +162,7 @@ static void span_add(struct measure *m, const struct timeline_span *span, double
     }
 }
 
-static void blocks_make(struct measure *m)
+static void diff_measure_blocks_make(struct measure *m)
 {
     const struct timeline *timeline = m->timeline;
     double all = (double)(timeline->to - timeline->from);
@@ -181,8 +182,8 @@ static void blocks_make(struct measure *m)
 
 /* ---- what the timeline has --------------------------------------------------------- */
 
-static void thread_name(const struct timeline *timeline, uint32_t index, bool whole,
-                        char name[NAME_ROOM])
+static void diff_measure_thread_name(const struct timeline *timeline, uint32_t index, bool whole,
+                                     char name[NAME_ROOM])
 {
     const struct timeline_thread *thread;
     int n;
@@ -213,7 +214,7 @@ static void threads_measure(struct measure *m)
         if (thread->idle) {
             continue;
         }
-        thread_name(timeline, i, true, name);
+        diff_measure_thread_name(timeline, i, true, name);
         m->capture->nameless |= thread->process == NULL;
         series = series_of(m, DIFF_CPU, name, 0);
         if (series == NULL || all == NULL) {
@@ -225,8 +226,8 @@ static void threads_measure(struct measure *m)
             size_t at = (size_t)m->at * m->diff->blocks;
 
             if (span->state == STATE_RUNNING) {
-                span_add(m, span, series->part[m->side].sums + at);
-                span_add(m, span, all->part[m->side].sums + at);
+                diff_measure_span_add(m, span, series->part[m->side].sums + at);
+                diff_measure_span_add(m, span, all->part[m->side].sums + at);
             }
         }
     }
@@ -248,19 +249,20 @@ static void messages_measure(struct measure *m)
         if (!is_covered(m, message->sent) || message->flags & TIMELINE_ABORTED) {
             continue;
         }
-        thread_name(timeline, message->client, false, client);
+        diff_measure_thread_name(timeline, message->client, false, client);
         snprintf(server, sizeof(server), "%s", "?");
         const char *process = kev_capture_name(m->kev, message->server_pid, KEV_NOBODY);
         if (message->server != TIMELINE_NONE) {
-            thread_name(timeline, message->server, false, server);
+            diff_measure_thread_name(timeline, message->server, false, server);
         } else if (process != NULL) {
             snprintf(server, sizeof(server), "%.200s", process);
         }
         snprintf(name, sizeof(name), "%s -> %s", client, server);
         series = series_of(m, DIFF_MESSAGE, name, 0);
         if (series != NULL) {
-            value_add(m, series, block_of(m, message->sent),
-                      message->replied == KEV_NEVER ? INT64_MAX : message->replied - message->sent);
+            diff_measure_value_add(
+                m, series, diff_measure_block_of(m, message->sent),
+                message->replied == KEV_NEVER ? INT64_MAX : message->replied - message->sent);
         }
     }
 }
@@ -283,7 +285,8 @@ static void interrupts_measure(struct measure *m)
                  term ? term : "", term ? ")" : "");
         series = series_of(m, DIFF_INTERRUPT, name, 0);
         if (series != NULL) {
-            value_add(m, series, block_of(m, interrupt->from), interrupt->to - interrupt->from);
+            diff_measure_value_add(m, series, diff_measure_block_of(m, interrupt->from),
+                                   interrupt->to - interrupt->from);
         }
     }
 }
@@ -309,7 +312,7 @@ static void event_measure(struct measure *m, const struct kev_item *item)
         *series = series_of(m, DIFF_EVENT, name, class_id);
     }
     if (*series != NULL) {
-        sum_add(m, *series, block_of(m, item->ns), 1);
+        sum_add(m, *series, diff_measure_block_of(m, item->ns), 1);
     }
 }
 
@@ -381,7 +384,7 @@ static bool timeline_measure(struct measure *m, const char *path)
         m->timeline = timeline;
         m->capture->cpus = facts->cpus;
         snprintf(m->capture->board, sizeof(m->capture->board), "%s", facts->board);
-        blocks_make(m);
+        diff_measure_blocks_make(m);
         threads_measure(m);
         messages_measure(m);
         interrupts_measure(m);
@@ -435,14 +438,14 @@ void measure_end(struct diff *diff)
     }
 }
 
-static void nothing(void *of)
+static void diff_measure_free_nothing(void *of)
 {
     (void)of;
 }
 
 void measure_free(struct diff *diff)
 {
-    tdestroy(diff->tree, nothing);
+    tdestroy(diff->tree, diff_measure_free_nothing);
     for (size_t i = 0; i < diff->nseries; i++) {
         for (unsigned side = 0; side < 2; side++) {
             free(diff->series[i]->part[side].sums);

@@ -18,12 +18,12 @@ enum { NAME_MOST = 460, NAME_COLUMNS = 44, TEXT_ROOM = 48 };
 static const char *const verdict_names[DIFF_VERDICTS] = {
     "same", "changed", "new", "gone", "too few", "undecided",
 };
-static const char *const limit_names[] = {"kept", "breached", "undecided"};
+static const char *const diff_out_limit_names[] = {"kept", "breached", "undecided"};
 
 /* ---- text -------------------------------------------------------------------------- */
 
 /* A name in a line of its own. */
-static char *plain(const char *name, char text[ESCAPE_MOST(NAME_MOST) + 1])
+static char *diff_out_plain_name(const char *name, char text[ESCAPE_MOST(NAME_MOST) + 1])
 {
     struct escape escape = {.nheld = 0};
     size_t length = escape_text(&escape, name, strnlen(name, NAME_MOST), text);
@@ -74,7 +74,7 @@ static void result_put(const struct diff_result *result)
     char name[ESCAPE_MOST(NAME_MOST) + 1], a[TEXT_ROOM], b[TEXT_ROOM], c[TEXT_ROOM], low[TEXT_ROOM],
         high[TEXT_ROOM];
     static const char *const metrics[] = {"", " p50", " p90", " p99"};
-    size_t length = strlen(plain(result->series->name, name));
+    size_t length = strlen(diff_out_plain_name(result->series->name, name));
 
     if (result->metric != DIFF_SUM) {
         snprintf(name + length, sizeof(name) - length, "%s", metrics[result->metric]);
@@ -92,10 +92,11 @@ static void result_put(const struct diff_result *result)
     if (result->verdict == DIFF_SAME) {
         printf("  same");
     }
-    printf(result->reason[0] != '\0' ? "  (%s)\n" : "\n", plain(result->reason, name));
+    printf(result->reason[0] != '\0' ? "  (%s)\n" : "\n",
+           diff_out_plain_name(result->reason, name));
 }
 
-static bool is_shown(const struct diff *diff, const struct diff_result *result)
+static bool diff_out_is_shown(const struct diff *diff, const struct diff_result *result)
 {
     return diff->all || result->verdict == DIFF_CHANGED || result->verdict == DIFF_NEW ||
            result->verdict == DIFF_GONE;
@@ -112,7 +113,7 @@ static void kind_put(const struct diff *diff, enum diff_kind kind)
     bool titled = false;
 
     for (size_t i = 0; i < diff->nresults; i++) {
-        if (diff->results[i].series->kind != kind || !is_shown(diff, &diff->results[i])) {
+        if (diff->results[i].series->kind != kind || !diff_out_is_shown(diff, &diff->results[i])) {
             continue;
         }
         if (!titled) {
@@ -132,9 +133,10 @@ static void sides_put(const struct diff *diff)
         for (unsigned i = 0; i < diff->side[side].ncaptures; i++) {
             const struct diff_capture *capture = &diff->side[side].captures[i];
 
-            printf("%c  %s", "AB"[side], plain(capture->path, text));
-            printf("  %s, %u CPU%s, %.6f s, %.1f %% covered\n", plain(capture->board, text),
-                   capture->cpus, capture->cpus == 1 ? "" : "s", capture->seconds,
+            printf("%c  %s", "AB"[side], diff_out_plain_name(capture->path, text));
+            printf("  %s, %u CPU%s, %.6f s, %.1f %% covered\n",
+                   diff_out_plain_name(capture->board, text), capture->cpus,
+                   capture->cpus == 1 ? "" : "s", capture->seconds,
                    capture->seconds > 0 ? 100 * capture->covered / capture->seconds : 0);
         }
     }
@@ -184,7 +186,8 @@ static void summary_put(const struct diff *diff)
                (1 - diff->confidence) * (double)(n[DIFF_CHANGED] + n[DIFF_SAME]));
     }
     if (n[DIFF_UNDECIDED] > 0) {
-        printf("Can't tell: %s\n", plain(first_of(diff, DIFF_UNDECIDED)->reason, text));
+        printf("Can't tell: %s\n",
+               diff_out_plain_name(first_of(diff, DIFF_UNDECIDED)->reason, text));
     }
     if (differs) {
         printf("The captures are of different boards, or numbers of CPUs\n");
@@ -199,8 +202,8 @@ static void limit_put(const struct diff_limit *limit)
     static const char *const texts[] = {"kept", "breached", "can't tell"};
     char name[ESCAPE_MOST(NAME_MOST) + 1], change[TEXT_ROOM], low[TEXT_ROOM], high[TEXT_ROOM];
 
-    printf("%s %s: %s, %u checked", limit->drop ? "max-drop" : "max", plain(limit->text, name),
-           texts[limit->verdict], limit->checked);
+    printf("%s %s: %s, %u checked", limit->drop ? "max-drop" : "max",
+           diff_out_plain_name(limit->text, name), texts[limit->verdict], limit->checked);
     if (limit->past > 0) {
         printf(", %u past it", limit->past);
     }
@@ -216,7 +219,7 @@ static void limit_put(const struct diff_limit *limit)
     if (limit->worst != NULL) {
         const struct diff_result *worst = limit->worst;
 
-        printf(": %s", plain(worst->series->name, name));
+        printf(": %s", diff_out_plain_name(worst->series->name, name));
         if (worst->verdict == DIFF_NEW || worst->verdict == DIFF_GONE) {
             printf(" is %s", verdict_names[worst->verdict]);
         } else {
@@ -242,7 +245,7 @@ void diff_text(const struct diff *diff)
 /* ---- JSON -------------------------------------------------------------------------- */
 
 /* null: there is none, or it is not bounded. */
-static void number_put(const char *key, double value)
+static void diff_out_number_put(const char *key, double value)
 {
     if (isfinite(value)) {
         printf(",\"%s\":%.9g", key, value);
@@ -259,11 +262,11 @@ static void result_json(const struct diff *diff, const struct diff_result *resul
     printf("{\"metric\":\"%s\",\"name\":", diff_metric_names[series->kind][result->metric]);
     json_put(stdout, series->name);
     printf(",\"verdict\":\"%s\"", verdict_names[result->verdict]);
-    number_put("a", series->part[0].captures > 0 ? result->value[0] : NAN);
-    number_put("b", series->part[1].captures > 0 ? result->value[1] : NAN);
-    number_put("change", compared ? expm1(result->change) : NAN);
-    number_put("low", compared ? expm1(result->low) : NAN);
-    number_put("high", compared ? expm1(result->high) : NAN);
+    diff_out_number_put("a", series->part[0].captures > 0 ? result->value[0] : NAN);
+    diff_out_number_put("b", series->part[1].captures > 0 ? result->value[1] : NAN);
+    diff_out_number_put("change", compared ? expm1(result->change) : NAN);
+    diff_out_number_put("low", compared ? expm1(result->low) : NAN);
+    diff_out_number_put("high", compared ? expm1(result->high) : NAN);
     printf(",\"in\":[%u,%u],\"of\":[%u,%u]", series->part[0].captures, series->part[1].captures,
            diff->side[0].ncaptures, diff->side[1].ncaptures);
     if (result->reason[0] != '\0') {
@@ -284,8 +287,8 @@ void diff_json(const struct diff *diff)
             printf(",\"board\":");
             json_put(stdout, capture->board);
             printf(",\"cpus\":%u", capture->cpus);
-            number_put("seconds", capture->seconds);
-            number_put("covered", capture->covered);
+            diff_out_number_put("seconds", capture->seconds);
+            diff_out_number_put("covered", capture->covered);
             printf("}\n");
         }
     }
@@ -299,11 +302,11 @@ void diff_json(const struct diff *diff)
         json_put(stdout, limit->text);
         printf(",\"drop\":%s,\"verdict\":\"%s\",\"checked\":%u,\"past\":%u,\"undecided\":%u,"
                "\"few\":%u}\n",
-               limit->drop ? "true" : "false", limit_names[limit->verdict], limit->checked,
+               limit->drop ? "true" : "false", diff_out_limit_names[limit->verdict], limit->checked,
                limit->past, limit->undecided, limit->few);
     }
     printf("{\"seed\":%" PRIu64 ",\"resamples\":%u,\"blocks\":%u", diff->seed, diff->resamples,
            diff->blocks);
-    number_put("confidence", diff->confidence);
+    diff_out_number_put("confidence", diff->confidence);
     printf("}\n");
 }

@@ -52,7 +52,7 @@ static void time_put(struct out *out, const char *name, int64_t ns)
     out_char(out, (char)('0' + magnitude % 10));
 }
 
-static void record_begin(struct out *out, char phase, int64_t pid, int64_t tid)
+static void chrome_record_begin(struct out *out, char phase, int64_t pid, int64_t tid)
 {
     out_str(out, ",\n{\"ph\":\"");
     out_char(out, phase);
@@ -66,7 +66,7 @@ static void record_begin(struct out *out, char phase, int64_t pid, int64_t tid)
 static void name_put(struct out *out, const char *what, int64_t pid, int64_t tid, const char *name,
                      const char *suffix)
 {
-    record_begin(out, 'M', pid, tid);
+    chrome_record_begin(out, 'M', pid, tid);
     export_json_member(out, "name", what);
     out_str(out, ",\"args\":{\"name\":\"");
     for (; *name != '\0'; name++) {
@@ -92,8 +92,8 @@ static void cpu_tell(struct export *export, int cpu)
 }
 
 /* "process/thread"; without a name its number. */
-static void thread_name(const struct export *export, const struct follow_thread *thread, char *to,
-                        size_t room)
+static void chrome_thread_name(const struct export *export, const struct follow_thread *thread,
+                               char *to, size_t room)
 {
     const char *name = kev_capture_name(export->capture, thread->pid, thread->tid);
     char number[32];
@@ -102,7 +102,7 @@ static void thread_name(const struct export *export, const struct follow_thread 
     snprintf(to, room, "%s", name == NULL ? number : name);
 }
 
-static void process_name(const struct export *export, int32_t pid, char *to, size_t room)
+static void chrome_process_name(const struct export *export, int32_t pid, char *to, size_t room)
 {
     const char *name = kev_capture_name(export->capture, pid, KEV_NOBODY);
     char number[32];
@@ -119,9 +119,9 @@ static void thread_tell(struct export *export, struct follow_thread *thread)
         return;
     }
     thread->described = true;
-    process_name(export, thread->pid, name, sizeof(name));
+    chrome_process_name(export, thread->pid, name, sizeof(name));
     name_put(export->out, "process_name", thread->pid, thread->tid, name, "");
-    thread_name(export, thread, name, sizeof(name));
+    chrome_thread_name(export, thread, name, sizeof(name));
     name_put(export->out, "thread_name", thread->pid, thread->tid, name, "");
     name_put(export->out, "thread_name", thread->pid, (int64_t)thread->tid + STATE_TID, name,
              " state");
@@ -135,10 +135,10 @@ static void chrome_run(struct export *export, const struct follow_thread *thread
     struct out *out = export->out;
     char process[256], name[520];
 
-    process_name(export, thread->pid, process, sizeof(process));
-    thread_name(export, thread, name, sizeof(name));
+    chrome_process_name(export, thread->pid, process, sizeof(process));
+    chrome_thread_name(export, thread, name, sizeof(name));
     cpu_tell(export, cpu);
-    record_begin(out, 'X', CPUS_PID, TIDS_RUN + cpu);
+    chrome_record_begin(out, 'X', CPUS_PID, TIDS_RUN + cpu);
     time_put(out, "ts", from);
     time_put(out, "dur", to - from);
     export_json_member(out, "cat", "run");
@@ -159,7 +159,7 @@ static void chrome_span(struct export *export, const struct follow_thread *threa
     if (state == STATE_RUNNING) {
         chrome_run(export, thread, cpu, from, to);
     }
-    record_begin(out, 'X', thread->pid, (int64_t)thread->tid + STATE_TID);
+    chrome_record_begin(out, 'X', thread->pid, (int64_t)thread->tid + STATE_TID);
     time_put(out, "ts", from);
     time_put(out, "dur", to - from);
     export_json_member(out, "cat", "state");
@@ -173,9 +173,9 @@ static void chrome_close(struct export *export, const struct follow_thread *thre
     struct out *out = export->out;
 
     if (thread == NULL) {
-        record_begin(out, 'E', CPUS_PID, TIDS_INTERRUPT + cpu);
+        chrome_record_begin(out, 'E', CPUS_PID, TIDS_INTERRUPT + cpu);
     } else {
-        record_begin(out, 'E', thread->pid, thread->tid);
+        chrome_record_begin(out, 'E', thread->pid, thread->tid);
     }
     time_put(out, "ts", ns);
     out_str(out, ",\"args\":{\"end\":\"not known\"}}");
@@ -185,7 +185,7 @@ static void chrome_abandon(struct export *export, const struct follow_thread *th
 {
     struct out *out = export->out;
 
-    record_begin(out, 'e', thread->pid, thread->tid);
+    chrome_record_begin(out, 'e', thread->pid, thread->tid);
     time_put(out, "ts", ns);
     out_str(out, ",\"cat\":\"message\",\"name\":\"message\",\"id\":\"");
     out_hex(out, thread->message, 16);
@@ -197,8 +197,8 @@ static const struct follow_ops chrome_ops = {
 
 /* ---- items ------------------------------------------------------------------------- */
 
-static void event_put(struct export *export, const struct kev_item *item,
-                      const struct follow_step *step)
+static void chrome_event_put(struct export *export, const struct kev_item *item,
+                             const struct follow_step *step)
 {
     static const char phases[] = {[FOLLOW_POINT] = 'i', [FOLLOW_BEGIN] = 'B', [FOLLOW_END] = 'E'};
     struct out *out = export->out;
@@ -206,9 +206,9 @@ static void event_put(struct export *export, const struct kev_item *item,
     bool renamed = export_slice_name(export, item, name, sizeof(name));
 
     if (step->thread != NULL) {
-        record_begin(out, phases[step->role], step->thread->pid, step->thread->tid);
+        chrome_record_begin(out, phases[step->role], step->thread->pid, step->thread->tid);
     } else {
-        record_begin(out, phases[step->role], CPUS_PID, TIDS_INTERRUPT + item->cpu);
+        chrome_record_begin(out, phases[step->role], CPUS_PID, TIDS_INTERRUPT + item->cpu);
     }
     time_put(out, "ts", step->ns);
     if (step->role == FOLLOW_POINT) {
@@ -231,7 +231,7 @@ static void event_put(struct export *export, const struct kev_item *item,
 }
 
 /* A message is an asynchronous slice of its client, and arrows from slice to slice. */
-static void message_put(struct export *export, const struct follow_step *step)
+static void chrome_message_put(struct export *export, const struct follow_step *step)
 {
     static const char *const slices[] = {NULL, "b", "n", "e"}, *const arrows[] = {NULL, "s", "t",
                                                                                   "f"};
@@ -241,8 +241,8 @@ static void message_put(struct export *export, const struct follow_step *step)
         return;
     }
     for (unsigned i = 0; i < 2; i++) {
-        record_begin(out, i == 0 ? *slices[step->message] : *arrows[step->message],
-                     step->party->pid, step->party->tid);
+        chrome_record_begin(out, i == 0 ? *slices[step->message] : *arrows[step->message],
+                            step->party->pid, step->party->tid);
         time_put(out, "ts", step->ns);
         export_json_member(out, "cat", i == 0 ? "message" : "arrow");
         export_json_member(out, "name", "message");
@@ -264,7 +264,7 @@ static void counter_put(struct export *export, int64_t ns)
     chrome->counted = true;
     chrome->ready = ready;
     chrome->unknown = unknown;
-    record_begin(export->out, 'C', CPUS_PID, 0);
+    chrome_record_begin(export->out, 'C', CPUS_PID, 0);
     time_put(export->out, "ts", ns);
     out_str(export->out, ",\"name\":\"threads\",\"args\":{\"ready\":");
     out_u64(export->out, ready);
@@ -273,7 +273,7 @@ static void counter_put(struct export *export, int64_t ns)
     out_str(export->out, "}}");
 }
 
-static int event_take(struct export *export, const struct kev_item *item)
+static int chrome_event_take(struct export *export, const struct kev_item *item)
 {
     struct chrome *chrome = chrome_of(export);
     struct follow_step step;
@@ -283,9 +283,9 @@ static int event_take(struct export *export, const struct kev_item *item)
     }
     cpu_tell(export, item->cpu);
     thread_tell(export, step.thread);
-    event_put(export, item, &step);
+    chrome_event_put(export, item, &step);
     thread_tell(export, step.party);
-    message_put(export, &step);
+    chrome_message_put(export, &step);
     counter_put(export, step.ns);
     return 0;
 }
@@ -310,7 +310,7 @@ static void loss_args(struct out *out, const struct kev_item *item)
 
 /* An instant over all tracks where it is reported; if it is known when, an asynchronous slice over
  * that time; and the CPU's count. */
-static void loss_take(struct export *export, const struct kev_item *item)
+static void chrome_loss_take(struct export *export, const struct kev_item *item)
 {
     struct chrome *chrome = chrome_of(export);
     const struct kev_loss *loss = item->loss;
@@ -321,7 +321,7 @@ static void loss_take(struct export *export, const struct kev_item *item)
     char name[32];
 
     cpu_tell(export, cpu);
-    record_begin(out, 'i', CPUS_PID, tid);
+    chrome_record_begin(out, 'i', CPUS_PID, tid);
     time_put(out, "ts", is_loss ? item->ns : 0);
     out_str(out, is_loss ? ",\"s\":\"g\",\"cat\":\"loss\",\"name\":\"LOST\""
                          : ",\"s\":\"g\",\"cat\":\"scope\",\"name\":\"NOT RECORDED\"");
@@ -330,7 +330,7 @@ static void loss_take(struct export *export, const struct kev_item *item)
         uint64_t id = ++chrome->serial;
 
         for (unsigned i = 0; i < 2; i++) {
-            record_begin(out, i == 0 ? 'b' : 'e', CPUS_PID, tid);
+            chrome_record_begin(out, i == 0 ? 'b' : 'e', CPUS_PID, tid);
             time_put(out, "ts", i == 0 ? loss->from_ns : loss->to_ns);
             out_str(out, is_loss ? ",\"cat\":\"lost\",\"name\":\"LOST on CPU "
                                  : ",\"cat\":\"lost\",\"name\":\"NOT RECORDED on CPU ");
@@ -342,7 +342,7 @@ static void loss_take(struct export *export, const struct kev_item *item)
     }
     if (is_loss) {
         chrome->lost[cpu + 1] += loss->events;
-        record_begin(out, 'C', CPUS_PID, 0);
+        chrome_record_begin(out, 'C', CPUS_PID, 0);
         time_put(out, "ts", item->ns);
         snprintf(name, sizeof(name), cpu < 0 ? "lost events" : "lost events, CPU %d", cpu);
         export_json_member(out, "name", name);
@@ -355,10 +355,10 @@ static void loss_take(struct export *export, const struct kev_item *item)
 static int chrome_item(struct export *export, const struct kev_item *item)
 {
     if (item->kind == KEV_ITEM_EVENT) {
-        return event_take(export, item);
+        return chrome_event_take(export, item);
     }
     if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
-        loss_take(export, item);
+        chrome_loss_take(export, item);
     }
     return 0;
 }

@@ -45,11 +45,11 @@ static const char export_help[] =
     "\n" SELECT_HELP "\n"
     "  -h, --help     print this text\n";
 
-/* A format is added here, in the help above and in docs/reference/export.md. */
-static const struct export_format *const formats[] = {
+/* A format is added here, in the help above and in docs/export.md. */
+static const struct export_format *const export_format_table[] = {
     &export_csv,      &export_jsonl,    &export_chrome,    &export_ctf,
     &export_tracedat, &export_perfetto, &export_speedscope};
-#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+#define FORMATS (sizeof(export_format_table) / sizeof(export_format_table[0]))
 
 /* ---- options ----------------------------------------------------------------------- */
 
@@ -80,7 +80,7 @@ static void options_make(struct command *command)
     memcpy(command->options, common_options, sizeof(common_options));
     for (unsigned i = 0; i < FORMATS; i++) {
         command->options[COMMON + i] =
-            (struct option){formats[i]->name, no_argument, NULL, OPT_FORMAT + (int)i};
+            (struct option){export_format_table[i]->name, no_argument, NULL, OPT_FORMAT + (int)i};
     }
     kymo_select_init(&command->select);
 }
@@ -104,7 +104,7 @@ static int selection_use(struct command *command, int option, const char *value)
     return status;
 }
 
-static int option_use(struct command *command, int option, int argc, char **argv)
+static int export_option_use(struct command *command, int option, int argc, char **argv)
 {
     struct export *export = &command->export;
     int status = selection_use(command, option, optarg);
@@ -136,23 +136,23 @@ static int option_use(struct command *command, int option, int argc, char **argv
     if (option < OPT_FORMAT || option >= OPT_FORMAT + (int)FORMATS) {
         return kymo_bad_option("export", argc, argv, option);
     }
-    if (export->format != NULL && export->format != formats[option - OPT_FORMAT]) {
+    if (export->format != NULL && export->format != export_format_table[option - OPT_FORMAT]) {
         return kymo_usage("export", "export: either --%s or --%s", export->format->name,
-                          formats[option - OPT_FORMAT]->name);
+                          export_format_table[option - OPT_FORMAT]->name);
     }
-    export->format = formats[option - OPT_FORMAT];
+    export->format = export_format_table[option - OPT_FORMAT];
     return 0;
 }
 
 /* Returns the exit status, -1 to continue. */
-static int options_parse(struct command *command, int argc, char **argv)
+static int export_options_parse(struct command *command, int argc, char **argv)
 {
     struct export *export = &command->export;
     int option;
 
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":o:h", command->options, NULL)) != -1) {
-        int status = option == 'h' ? 0 : option_use(command, option, argc, argv);
+        int status = option == 'h' ? 0 : export_option_use(command, option, argc, argv);
 
         if (option == 'h') {
             return kymo_help(&kymo_export_command);
@@ -352,7 +352,7 @@ static int export_main(int argc, char **argv)
         free(command);
         return status;
     }
-    status = options_parse(command, argc, argv);
+    status = export_options_parse(command, argc, argv);
     status = status < 0 ? export_run(&command->export) : status;
     kev_capture_free(command->export.capture);
     free(command);

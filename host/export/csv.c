@@ -14,7 +14,7 @@ static int csv_begin(struct export *export)
 }
 
 /* A text inside of quotes: a quote is doubled. */
-static void csv_bytes(struct out *out, const char *text, size_t length)
+static void export_csv_bytes(struct out *out, const char *text, size_t length)
 {
     while (length > 0) {
         const char *quote = memchr(text, '"', length);
@@ -43,13 +43,13 @@ static size_t csv_first(struct out *out, const char *text)
     return 1;
 }
 
-static void csv_text(struct out *out, const char *text)
+static void export_csv_text(struct out *out, const char *text)
 {
     out_char(out, ',');
     if (text != NULL) {
         out_char(out, '"');
         text += csv_first(out, text);
-        csv_bytes(out, text, strlen(text));
+        export_csv_bytes(out, text, strlen(text));
         out_char(out, '"');
     }
 }
@@ -71,7 +71,7 @@ static void csv_when(struct out *out, const struct kev_item *item)
 }
 
 /* name:value, with a space between, in one column: events differ in what they have. */
-static void csv_args(struct export *export)
+static void export_csv_args(struct export *export)
 {
     const struct kev_value *value;
     struct out *out = export->out;
@@ -85,10 +85,10 @@ static void csv_args(struct export *export)
         } else {
             out_char(out, ' ');
         }
-        csv_bytes(out, name, strlen(name));
+        export_csv_bytes(out, name, strlen(name));
         out_char(out, ':');
         if (value->type == KEV_VALUE_TEXT || value->type == KEV_VALUE_BYTES) {
-            csv_bytes(out, value->text, value->length);
+            export_csv_bytes(out, value->text, value->length);
         } else if (value->type == KEV_VALUE_SIGNED) {
             out_i64(out, value->integer);
         } else {
@@ -98,24 +98,25 @@ static void csv_args(struct export *export)
     out_char(out, '"');
 }
 
-static void csv_event(struct export *export, const struct kev_item *item)
+static void export_csv_event(struct export *export, const struct kev_item *item)
 {
     struct kev_capture *capture = export->capture;
     struct out *out = export->out;
 
     out_str(out, "event,");
     csv_when(out, item);
-    csv_text(out, item->class_name);
-    csv_text(out, item->name);
+    export_csv_text(out, item->class_name);
+    export_csv_text(out, item->name);
     out_char(out, ',');
     out_u64(out, item->code);
     csv_known(out, item->pid, KEV_NOBODY);
     csv_known(out, item->tid, KEV_NOBODY);
-    csv_text(out,
-             item->pid == KEV_NOBODY ? NULL : kev_capture_name(capture, item->pid, KEV_NOBODY));
-    csv_text(out, item->tid == KEV_NOBODY ? NULL : kev_capture_name(capture, item->pid, item->tid));
+    export_csv_text(
+        out, item->pid == KEV_NOBODY ? NULL : kev_capture_name(capture, item->pid, KEV_NOBODY));
+    export_csv_text(out, item->tid == KEV_NOBODY ? NULL
+                                                 : kev_capture_name(capture, item->pid, item->tid));
     out_str(out, (item->flags & KEV_FLAG_INJECTED) != 0 ? ",1" : ",0");
-    csv_args(export);
+    export_csv_args(export);
     out_str(out, (item->flags & KEV_FLAG_DUMP) != 0 ? ",,,,,,,,1\r\n" : ",,,,,,,,0\r\n");
 }
 
@@ -130,22 +131,22 @@ static void csv_loss(struct out *out, const struct kev_item *item)
         out_str(out, "scope,,");
         csv_known(out, item->cpu, -1);
     }
-    csv_text(out, loss->class_name);
+    export_csv_text(out, loss->class_name);
     out_str(out, ",,,,,,,,,");
     out_str(out, export_loss_kind(loss->kind));
     csv_known(out, loss->from_ns, KEV_EVER);
     csv_known(out, loss->to_ns, KEV_NEVER);
     csv_known(out, (int64_t)loss->events, 0);
     csv_known(out, (int64_t)loss->buffers, 0);
-    csv_text(out, loss->reason);
-    csv_text(out, loss->text);
+    export_csv_text(out, loss->reason);
+    export_csv_text(out, loss->text);
     out_str(out, ",\r\n");
 }
 
 static int csv_item(struct export *export, const struct kev_item *item)
 {
     if (item->kind == KEV_ITEM_EVENT) {
-        csv_event(export, item);
+        export_csv_event(export, item);
     } else if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
         csv_loss(export->out, item);
     }

@@ -38,13 +38,13 @@ static struct ctf *ctf_of(const struct export *export)
 
 /* ---- streams ----------------------------------------------------------------------- */
 
-static uint8_t *put32(uint8_t *to, uint32_t value)
+static uint8_t *ctf_put32(uint8_t *to, uint32_t value)
 {
     memcpy(to, &value, sizeof(value));
     return to + sizeof(value);
 }
 
-static uint8_t *put64(uint8_t *to, uint64_t value)
+static uint8_t *ctf_put64(uint8_t *to, uint64_t value)
 {
     memcpy(to, &value, sizeof(value));
     return to + sizeof(value);
@@ -72,20 +72,20 @@ static int packet_write(struct export *export, struct ctf_trace *trace, unsigned
                         uint64_t first, uint64_t last, const uint8_t *bytes, size_t used)
 {
     struct ctf_stream *stream = &trace->streams[cpu];
-    uint8_t head[PACKET_HEAD], *to = put32(head, MAGIC);
+    uint8_t head[PACKET_HEAD], *to = ctf_put32(head, MAGIC);
     uint64_t bits = 8 * (uint64_t)(PACKET_HEAD + used);
 
     ctf_uuid(export, trace->domain, to);
-    to = put64(put32(to + 16, 0), cpu);
-    to = put64(put64(put64(put64(to, first), last), bits), bits);
-    put32(put64(put64(to, stream->packets++), stream->discarded), cpu);
+    to = ctf_put64(ctf_put32(to + 16, 0), cpu);
+    to = ctf_put64(ctf_put64(ctf_put64(ctf_put64(to, first), last), bits), bits);
+    ctf_put32(ctf_put64(ctf_put64(to, stream->packets++), stream->discarded), cpu);
     stream->any = true;
     output_write(&stream->output, head, sizeof(head));
     output_write(&stream->output, bytes, used);
     return stream->output.error == 0 ? 0 : -1; /* output_commit() says why */
 }
 
-static int packet_end(struct export *export, struct ctf_trace *trace, unsigned cpu)
+static int ctf_packet_end(struct export *export, struct ctf_trace *trace, unsigned cpu)
 {
     struct ctf_stream *stream = &trace->streams[cpu];
     size_t used = stream->used;
@@ -121,7 +121,7 @@ static struct ctf_stream *stream_open(struct export *export, struct ctf_trace *t
 
 /* ---- events ------------------------------------------------------------------------ */
 
-static int text_put(struct ctf_stream *stream, const char *text, size_t length)
+static int ctf_text_put(struct ctf_stream *stream, const char *text, size_t length)
 {
     bool plain = true;
     char *escaped = NULL;
@@ -147,13 +147,13 @@ static int text_put(struct ctf_stream *stream, const char *text, size_t length)
     return to == NULL ? -1 : 0;
 }
 
-static int string_put(struct ctf_stream *stream, const char *text)
+static int ctf_string_put(struct ctf_stream *stream, const char *text)
 {
     text = text == NULL ? "-" : text;
-    return text_put(stream, text, strlen(text));
+    return ctf_text_put(stream, text, strlen(text));
 }
 
-static int number_put(struct ctf_stream *stream, uint64_t value, unsigned bits)
+static int ctf_number_put(struct ctf_stream *stream, uint64_t value, unsigned bits)
 {
     uint8_t *to = stream_more(stream, bits / 8);
 
@@ -166,14 +166,14 @@ static int number_put(struct ctf_stream *stream, uint64_t value, unsigned bits)
     return 0;
 }
 
-static int thread_put(struct export *export, struct ctf_stream *stream,
-                      const struct follow_thread *thread)
+static int ctf_thread_put(struct export *export, struct ctf_stream *stream,
+                          const struct follow_thread *thread)
 {
     char name[512];
 
     linux_comm(export, thread, name, sizeof(name));
-    return string_put(stream, name) | number_put(stream, (uint32_t)linux_tid(thread), 32) |
-           number_put(stream, (uint32_t)linux_priority(thread), 32);
+    return ctf_string_put(stream, name) | ctf_number_put(stream, (uint32_t)linux_tid(thread), 32) |
+           ctf_number_put(stream, (uint32_t)linux_priority(thread), 32);
 }
 
 /* The fields of ctf_types.c's standard[]. */
@@ -184,48 +184,51 @@ static int standard_put(struct export *export, struct ctf_stream *stream, int ro
 
     switch (role) {
     case LINUX_SWITCH:
-        return thread_put(export, stream, step->previous) |
-               number_put(stream, (uint64_t)linux_previous_state(step), 64) |
-               thread_put(export, stream, step->running);
+        return ctf_thread_put(export, stream, step->previous) |
+               ctf_number_put(stream, (uint64_t)linux_previous_state(step), 64) |
+               ctf_thread_put(export, stream, step->running);
     case LINUX_WAKE:
-        return thread_put(export, stream, step->woken) |
-               number_put(stream, (uint32_t)item->cpu, 32);
+        return ctf_thread_put(export, stream, step->woken) |
+               ctf_number_put(stream, (uint32_t)item->cpu, 32);
     case LINUX_EXIT:
-        return thread_put(export, stream, step->thread);
+        return ctf_thread_put(export, stream, step->thread);
     case LINUX_IRQ_ENTRY:
         name = kev_capture_term(export->capture, KEV_MEANS_INTERRUPT,
                                 (unsigned)linux_value(export, "interrupt"));
-        return number_put(stream, linux_value(export, "interrupt"), 32) | string_put(stream, name);
+        return ctf_number_put(stream, linux_value(export, "interrupt"), 32) |
+               ctf_string_put(stream, name);
     case LINUX_IRQ_EXIT:
-        return number_put(stream, linux_value(export, "interrupt"), 32) | number_put(stream, 1, 32);
+        return ctf_number_put(stream, linux_value(export, "interrupt"), 32) |
+               ctf_number_put(stream, 1, 32);
     case LINUX_CALL_EXIT:
-        return number_put(stream, linux_value(export, "ret_val"), 64);
+        return ctf_number_put(stream, linux_value(export, "ret_val"), 64);
     case LINUX_FUNCTION_ENTRY:
     case LINUX_FUNCTION_EXIT:
-        return number_put(stream, linux_value(export, "thisfn"), 64) |
-               number_put(stream, linux_value(export, "call_site"), 64);
+        return ctf_number_put(stream, linux_value(export, "thisfn"), 64) |
+               ctf_number_put(stream, linux_value(export, "call_site"), 64);
     default:
         return 0;
     }
 }
 
-static int value_put(struct ctf_stream *stream, const struct kev_value *value)
+static int ctf_value_put(struct ctf_stream *stream, const struct kev_value *value)
 {
     uint8_t *to;
 
     switch (value->type) {
     case KEV_VALUE_TEXT:
-        return text_put(stream, value->text, value->length);
+        return ctf_text_put(stream, value->text, value->length);
     case KEV_VALUE_BYTES:
-        to = number_put(stream, value->length, 32) == 0 ? stream_more(stream, value->length) : NULL;
+        to = ctf_number_put(stream, value->length, 32) == 0 ? stream_more(stream, value->length)
+                                                            : NULL;
         if (to != NULL) {
             memcpy(to, value->text, value->length);
         }
         return to == NULL ? -1 : 0;
     case KEV_VALUE_SIGNED:
-        return number_put(stream, (uint64_t)value->integer, value->bits > 32 ? 64 : 32);
+        return ctf_number_put(stream, (uint64_t)value->integer, value->bits > 32 ? 64 : 32);
     default:
-        return number_put(stream, value->number, value->bits > 32 ? 64 : 32);
+        return ctf_number_put(stream, value->number, value->bits > 32 ? 64 : 32);
     }
 }
 
@@ -237,7 +240,7 @@ static int event_begin(struct ctf_stream *stream, uint32_t id, uint64_t stamp)
         return -1;
     }
     memcpy(to, &(uint16_t){(uint16_t)id}, 2);
-    put64(to + 2, stamp);
+    ctf_put64(to + 2, stamp);
     stream->last = stamp;
     return 0;
 }
@@ -249,14 +252,14 @@ static int context_put(struct export *export, const struct ctf_trace *trace,
     char name[512];
     int32_t tid = step == NULL ? -1 : linux_current(item, step);
     int status =
-        number_put(stream, (uint32_t)item->pid, 32) | number_put(stream, (uint32_t)tid, 32);
+        ctf_number_put(stream, (uint32_t)item->pid, 32) | ctf_number_put(stream, (uint32_t)tid, 32);
 
     if (strcmp(trace->domain, "ust") == 0) {
         linux_comm(export, step == NULL ? NULL : step->owner, name, sizeof(name));
-        status |= string_put(stream, name);
+        status |= ctf_string_put(stream, name);
     }
-    return status | number_put(stream, (uint32_t)item->tid, 32) |
-           number_put(stream, (item->flags & KEV_FLAG_DUMP) != 0, 8);
+    return status | ctf_number_put(stream, (uint32_t)item->tid, 32) |
+           ctf_number_put(stream, (item->flags & KEV_FLAG_DUMP) != 0, 8);
 }
 
 /* Cycles since the capture's start; on a CPU they never go back, and never are (in a damaged
@@ -273,8 +276,8 @@ static uint64_t stamp_of(const struct export *export, const struct ctf_stream *s
     return stamp < stream->last ? stream->last : stamp;
 }
 
-static int event_put(struct export *export, const struct kev_item *item,
-                     const struct follow_step *step, int role)
+static int ctf_event_put(struct export *export, const struct kev_item *item,
+                         const struct follow_step *step, int role)
 {
     struct ctf *ctf = ctf_of(export);
     bool functions = role == LINUX_FUNCTION_ENTRY || role == LINUX_FUNCTION_EXIT;
@@ -291,7 +294,7 @@ static int event_put(struct export *export, const struct kev_item *item,
     stamp = stamp_of(export, stream, item->cycles);
     if ((item->class_id == TRACE_CLASS_CONTROL && item->code == CONTROL_BUFFER) ||
         stream->used >= PACKET_BYTES) {
-        if (packet_end(export, trace, cpu) != 0) {
+        if (ctf_packet_end(export, trace, cpu) != 0) {
             return -1;
         }
     }
@@ -303,7 +306,7 @@ static int event_put(struct export *export, const struct kev_item *item,
         return -1;
     }
     for (unsigned i = 0; (value = kev_capture_value(export->capture, i)) != NULL; i++) {
-        if (value_put(stream, value) != 0) {
+        if (ctf_value_put(stream, value) != 0) {
             return -1;
         }
     }
@@ -313,13 +316,13 @@ static int event_put(struct export *export, const struct kev_item *item,
 /* ---- losses ------------------------------------------------------------------------ */
 
 /* A packet without events, with more discarded ones than the packet before it. */
-static int loss_put(struct export *export, const struct kev_item *item, unsigned cpu)
+static int ctf_loss_put(struct export *export, const struct kev_item *item, unsigned cpu)
 {
     struct ctf_trace *trace = &ctf_of(export)->traces[KERNEL];
     struct ctf_stream *stream = &trace->streams[cpu];
     uint64_t stamp;
 
-    if (!stream->fresh && packet_end(export, trace, cpu) != 0) {
+    if (!stream->fresh && ctf_packet_end(export, trace, cpu) != 0) {
         return -1;
     }
     /* What opens the buffer behind the loss comes before what reports it. */
@@ -334,7 +337,7 @@ static int loss_put(struct export *export, const struct kev_item *item, unsigned
     return packet_write(export, trace, cpu, stamp, stamp, NULL, 0);
 }
 
-static int loss_take(struct export *export, const struct kev_item *item)
+static int ctf_loss_take(struct export *export, const struct kev_item *item)
 {
     struct ctf_trace *trace = &ctf_of(export)->traces[KERNEL];
     unsigned cpu = item->cpu < 0 || item->cpu >= FOLLOW_CPUS ? 0 : (unsigned)item->cpu;
@@ -344,18 +347,19 @@ static int loss_take(struct export *export, const struct kev_item *item)
     struct kev_item nobody = {.pid = KEV_NOBODY, .tid = KEV_NOBODY};
     uint64_t stamp;
 
-    if (stream == NULL || type == NULL || loss_put(export, item, cpu) != 0) {
+    if (stream == NULL || type == NULL || ctf_loss_put(export, item, cpu) != 0) {
         return -1;
     }
     stamp = stamp_of(export, stream, item->cycles);
     stream->first = stream->used == 0 ? stamp : stream->first;
     return event_begin(stream, type->id, stamp) |
            context_put(export, trace, stream, &nobody, NULL) |
-           string_put(stream, export_loss_kind(loss->kind)) | string_put(stream, loss->class_name) |
-           string_put(stream, loss->reason) | string_put(stream, loss->text) |
-           number_put(stream, (uint64_t)loss->from_ns, 64) |
-           number_put(stream, (uint64_t)loss->to_ns, 64) | number_put(stream, loss->events, 64) |
-           number_put(stream, loss->buffers, 64);
+           ctf_string_put(stream, export_loss_kind(loss->kind)) |
+           ctf_string_put(stream, loss->class_name) | ctf_string_put(stream, loss->reason) |
+           ctf_string_put(stream, loss->text) |
+           ctf_number_put(stream, (uint64_t)loss->from_ns, 64) |
+           ctf_number_put(stream, (uint64_t)loss->to_ns, 64) |
+           ctf_number_put(stream, loss->events, 64) | ctf_number_put(stream, loss->buffers, 64);
 }
 
 /* ---- the format -------------------------------------------------------------------- */
@@ -387,7 +391,7 @@ static int ctf_item(struct export *export, const struct kev_item *item)
     struct follow_step step;
 
     if (item->kind == KEV_ITEM_LOSS) {
-        return loss_take(export, item);
+        return ctf_loss_take(export, item);
     }
     if (item->kind == KEV_ITEM_SCOPE && ctf->nscopes < CTF_SCOPES && item->loss->text != NULL) {
         ctf->scopes[ctf->nscopes++] = strdup(item->loss->text);
@@ -398,7 +402,7 @@ static int ctf_item(struct export *export, const struct kev_item *item)
     if (follow_take(ctf->follow, item, &step) != 0) {
         return -1;
     }
-    return event_put(export, item, &step, linux_event_of(item, &step));
+    return ctf_event_put(export, item, &step, linux_event_of(item, &step));
 }
 
 static int metadata_put(struct export *export, const struct ctf_trace *trace)
@@ -441,7 +445,7 @@ static int ctf_end(struct export *export)
             if (!stream->open) {
                 continue;
             }
-            packet_end(export, trace, cpu);
+            ctf_packet_end(export, trace, cpu);
             if (output_folder_note(&ctf->folder, stream->path) != 0) {
                 return -1;
             }

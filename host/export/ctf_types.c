@@ -14,7 +14,7 @@
 
 /* ---- types ------------------------------------------------------------------------- */
 
-static void event_name(FILE *file, const struct kev_item *item, int role)
+static void ctf_event_name(FILE *file, const struct kev_item *item, int role)
 {
     static const char *const names[] = {
         [LINUX_SWITCH] = "sched_switch",
@@ -46,7 +46,7 @@ static void event_name(FILE *file, const struct kev_item *item, int role)
 }
 
 /* The fields that tools for Linux look for, before the event's own. */
-static const char *const standard[] = {
+static const char *const ctf_standard_fields[] = {
     [LINUX_SWITCH] = "string _prev_comm; i32 _prev_tid; i32 _prev_prio; i64 _prev_state; "
                      "string _next_comm; i32 _next_tid; i32 _next_prio; ",
     [LINUX_WAKE] = "string _comm; i32 _tid; i32 _prio; i32 _target_cpu; ",
@@ -105,13 +105,15 @@ static void field_put(FILE *file, struct kev_capture *capture, unsigned index,
 int ctf_declare(struct export *export, const struct kev_item *item, struct type *type)
 {
     const char *fields =
-        (size_t)type->role < sizeof(standard) / sizeof(standard[0]) ? standard[type->role] : NULL;
+        (size_t)type->role < sizeof(ctf_standard_fields) / sizeof(ctf_standard_fields[0])
+            ? ctf_standard_fields[type->role]
+            : NULL;
     size_t size;
     FILE *file = memory_stream(&type->text, &size);
 
     if (file != NULL) {
         fputs("event { name = \"", file);
-        event_name(file, item, type->role);
+        ctf_event_name(file, item, type->role);
         fprintf(file, "\"; id = %" PRIu32 "; stream_id = 0; fields := struct { ", type->id);
         fputs(fields == NULL ? "" : fields, file);
         for (unsigned i = 0;
@@ -150,7 +152,7 @@ static const char stream_text[] =
     "    event.header := struct { u16 id; stamp timestamp; };\n";
 
 /* A text in quotes: those of TSDL have the escapes of C. */
-static void quoted_put(FILE *file, const char *name, const char *text)
+static void ctf_quoted_put(FILE *file, const char *name, const char *text)
 {
     char *escaped = types_text(text, strlen(text));
 
@@ -186,20 +188,20 @@ static void environment_put(FILE *file, const struct ctf_trace *trace, const str
             "    tracer_major = 2;\n    tracer_minor = 13;\n    tracer_patchlevel = 0;\n",
             trace->domain, kernel ? "lttng-modules" : "lttng-ust");
     fprintf(file, "    made_by = \"kymo export\";\n");
-    quoted_put(file, "hostname", facts->board);
-    quoted_put(file, "board", facts->board);
-    quoted_put(file, "processor", facts->processor);
-    quoted_put(file, "release", facts->release);
-    quoted_put(file, "image", facts->image);
-    quoted_put(file, "build_id", facts->build_id);
-    quoted_put(file, "date", date == NULL ? "" : date);
+    ctf_quoted_put(file, "hostname", facts->board);
+    ctf_quoted_put(file, "board", facts->board);
+    ctf_quoted_put(file, "processor", facts->processor);
+    ctf_quoted_put(file, "release", facts->release);
+    ctf_quoted_put(file, "image", facts->image);
+    ctf_quoted_put(file, "build_id", facts->build_id);
+    ctf_quoted_put(file, "date", date == NULL ? "" : date);
     fprintf(file, "    cpus = %" PRIu32 ";\n    start_cycles = \"0x%016" PRIx64 "\";\n",
             facts->cpus, facts->start);
     fprintf(file, "    complete = %d;\n    lost_events = \"%" PRIu64 "\";\n",
             export->fault == KEV_FAULT_NONE, export->lost);
     for (unsigned i = 0; i < nscopes; i++) {
         snprintf(name, sizeof(name), "scope_%u", i);
-        quoted_put(file, name, scopes[i]);
+        ctf_quoted_put(file, name, scopes[i]);
     }
     fputs("};\n", file);
 }

@@ -156,8 +156,8 @@ static void message_receive(struct follow *follow, struct follow_step *step, int
     }
 }
 
-static void comm_event(struct follow *follow, const struct kev_item *item, struct follow_step *step,
-                       const uint32_t *words)
+static void follow_comm_event(struct follow *follow, const struct kev_item *item,
+                              struct follow_step *step, const uint32_t *words)
 {
     if (item->code != COMM_REPLY && item->code != COMM_ERROR) {
         follow->cpus[item->cpu].handed = NULL;
@@ -179,8 +179,8 @@ static void comm_event(struct follow *follow, const struct kev_item *item, struc
 
 /* ---- events ------------------------------------------------------------------------ */
 
-static void call_event(struct follow *follow, const struct kev_item *item, struct follow_step *step,
-                       const uint32_t *words, unsigned nwords)
+static void follow_call_event(struct follow *follow, const struct kev_item *item,
+                              struct follow_step *step, const uint32_t *words, unsigned nwords)
 {
     unsigned kind = item->number & (TRACE_KERCALL_EXIT | TRACE_KERCALL_INT),
              call = item->number % 128;
@@ -203,8 +203,8 @@ static void call_event(struct follow *follow, const struct kev_item *item, struc
     }
 }
 
-static void interrupt_event(struct follow *follow, const struct kev_item *item,
-                            struct follow_step *step, const uint32_t *words, unsigned nwords)
+static void follow_interrupt_event(struct follow *follow, const struct kev_item *item,
+                                   struct follow_step *step, const uint32_t *words, unsigned nwords)
 {
     struct follow_stack *stack = &follow->cpus[item->cpu].interrupts;
     bool handler = item->code == INT_HANDLER_ENTRY || item->code == INT_HANDLER_EXIT;
@@ -261,15 +261,15 @@ int follow_take(struct follow *follow, const struct kev_item *item, struct follo
         break;
     case TRACE_CLASS_COMM:
         if (nwords >= 2 && follow->states) {
-            comm_event(follow, item, step, words);
+            follow_comm_event(follow, item, step, words);
         }
         break;
     case TRACE_CLASS_INT:
-        interrupt_event(follow, item, step, words, nwords);
+        follow_interrupt_event(follow, item, step, words, nwords);
         break;
     case TRACE_CLASS_KER_CALL:
     case TRACE_CLASS_KYMO_CALL:
-        call_event(follow, item, step, words, nwords);
+        follow_call_event(follow, item, step, words, nwords);
         break;
     case TRACE_CLASS_SYSTEM:
         if (item->code == FUNCTION_ENTER || item->code == FUNCTION_EXIT) {

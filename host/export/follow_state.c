@@ -110,7 +110,7 @@ static void thread_end(struct follow *follow, struct follow_thread *thread, int6
 }
 
 /* The CPU's thread leaves it. `known`: what it does from now on is what it said last. */
-static void cpu_leave(struct follow *follow, unsigned on, int64_t ns, bool known)
+static void follow_cpu_leave(struct follow *follow, unsigned on, int64_t ns, bool known)
 {
     struct follow_cpu *cpu = &follow->cpus[on];
     struct follow_thread *thread = cpu->current;
@@ -145,7 +145,7 @@ static void others_do(struct follow *follow, int64_t ns,
     }
 }
 
-static void turn_make(struct follow *follow, const struct follow_turn *turn)
+static void follow_turn_make(struct follow *follow, const struct follow_turn *turn)
 {
     struct follow_cpu *cpu = &follow->cpus[turn->cpu];
 
@@ -155,7 +155,7 @@ static void turn_make(struct follow *follow, const struct follow_turn *turn)
     cpu->covered = turn->covered;
     follow->uncovered += turn->covered ? -1u : 1u;
     if (!turn->covered) {
-        cpu_leave(follow, turn->cpu, turn->ns, false);
+        follow_cpu_leave(follow, turn->cpu, turn->ns, false);
         follow_slices_close(follow, &cpu->interrupts, NULL, turn->cpu, 0, turn->ns);
         others_do(follow, turn->ns, thread_lose);
     }
@@ -171,7 +171,7 @@ void follow_cover_until(struct follow *follow, int64_t ns)
         if (turn->covered ? turn->ns > ns : turn->ns >= ns) {
             return;
         }
-        turn_make(follow, turn);
+        follow_turn_make(follow, turn);
     }
 }
 
@@ -179,14 +179,14 @@ void follow_cover_until(struct follow *follow, int64_t ns)
 void follow_cover_stop(struct follow *follow, int64_t ns)
 {
     for (unsigned cpu = 0; cpu < FOLLOW_CPUS; cpu++) {
-        turn_make(follow, &(struct follow_turn){ns, (uint8_t)cpu, false});
+        follow_turn_make(follow, &(struct follow_turn){ns, (uint8_t)cpu, false});
     }
     follow->nturns = follow->turn;
 }
 
 /* ---- states ------------------------------------------------------------------------ */
 
-static void held_begin(struct follow *follow, struct follow_thread *thread, int64_t ns)
+static void follow_held_begin(struct follow *follow, struct follow_thread *thread, int64_t ns)
 {
     if (thread->held >= 0 && follow->cpus[thread->held].current != NULL) {
         state_set(follow, thread, thread->next_state, ns);
@@ -194,8 +194,8 @@ static void held_begin(struct follow *follow, struct follow_thread *thread, int6
     }
 }
 
-static void thread_runs(struct follow *follow, struct follow_thread *thread, unsigned on,
-                        struct follow_step *step)
+static void follow_thread_runs(struct follow *follow, struct follow_thread *thread, unsigned on,
+                               struct follow_step *step)
 {
     struct follow_cpu *cpu = &follow->cpus[on];
     struct follow_thread *previous = cpu->current, *client = cpu->handed;
@@ -209,12 +209,12 @@ static void thread_runs(struct follow *follow, struct follow_thread *thread, uns
         return;
     }
     if (thread->cpu >= 0) {
-        cpu_leave(follow, (unsigned)thread->cpu, step->ns, true);
+        follow_cpu_leave(follow, (unsigned)thread->cpu, step->ns, true);
     }
     step->switched = true;
     step->running = thread;
     step->previous = previous;
-    cpu_leave(follow, on, step->ns, true);
+    follow_cpu_leave(follow, on, step->ns, true);
     step->previous_state = previous == NULL ? -1 : previous->state;
     state_set(follow, thread, -1, step->ns);
     thread->next_state = -1;
@@ -225,13 +225,13 @@ static void thread_runs(struct follow *follow, struct follow_thread *thread, uns
     cpu->current = thread;
     state_set(follow, thread, STATE_RUNNING, step->ns);
     if (previous == NULL) {
-        others_do(follow, step->ns, held_begin);
+        others_do(follow, step->ns, follow_held_begin);
     }
 }
 
 /* Any state but RUNNING. dumped: it was in this state before, so nothing has woken it. */
-static void thread_changes(struct follow *follow, struct follow_thread *thread, int state,
-                           bool dumped, unsigned on, struct follow_step *step)
+static void follow_thread_changes(struct follow *follow, struct follow_thread *thread, int state,
+                                  bool dumped, unsigned on, struct follow_step *step)
 {
     bool ready = state == STATE_READY;
     bool was_known = thread->state >= 0;
@@ -277,10 +277,10 @@ void follow_thread_event(struct follow *follow, const struct kev_item *item,
         return;
     }
     if (item->state == STATE_RUNNING) {
-        thread_runs(follow, thread, (unsigned)item->cpu, step);
+        follow_thread_runs(follow, thread, (unsigned)item->cpu, step);
     } else if (item->state >= 0 && item->state < PR_TH_CREATE) {
-        thread_changes(follow, thread, item->state, (item->flags & KEV_FLAG_DUMP) != 0,
-                       (unsigned)item->cpu, step);
+        follow_thread_changes(follow, thread, item->state, (item->flags & KEV_FLAG_DUMP) != 0,
+                              (unsigned)item->cpu, step);
     } else if (item->code == PR_TH_DESTROY) {
         thread->gone = thread->cpu >= 0;
         if (!thread->gone) {
@@ -291,7 +291,7 @@ void follow_thread_event(struct follow *follow, const struct kev_item *item,
 
 /* ---- beginning and end ------------------------------------------------------------- */
 
-static int turn_order(const void *a, const void *b)
+static int follow_turn_order(const void *a, const void *b)
 {
     const struct follow_turn *x = a, *y = b;
 
@@ -333,7 +333,7 @@ static bool turns_find(struct follow *follow)
         follow->uncovered += n > 0 || facts->board[0] != '\0';
     }
     if (follow->nturns > 0) {
-        qsort(follow->turns, follow->nturns, sizeof(*follow->turns), turn_order);
+        qsort(follow->turns, follow->nturns, sizeof(*follow->turns), follow_turn_order);
     }
     return true;
 }
@@ -381,7 +381,7 @@ void follow_free(struct follow *follow)
 void follow_end(struct follow *follow)
 {
     for (unsigned cpu = 0; cpu < FOLLOW_CPUS; cpu++) {
-        cpu_leave(follow, cpu, follow->now, false);
+        follow_cpu_leave(follow, cpu, follow->now, false);
         follow_slices_close(follow, &follow->cpus[cpu].interrupts, NULL, (int)cpu, 0, follow->now);
     }
     others_do(follow, follow->now, thread_lose);

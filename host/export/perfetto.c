@@ -191,7 +191,7 @@ static void ftrace_put(struct export *export, const struct kev_item *item,
     perfetto_packet_put(export, &packet);
 }
 
-static void message_put(struct export *export, const struct follow_step *step)
+static void perfetto_message_put(struct export *export, const struct follow_step *step)
 {
     uint64_t track = perfetto_uuid(OF_MESSAGE, step->message_id);
 
@@ -210,7 +210,7 @@ static void message_put(struct export *export, const struct follow_step *step)
 }
 
 /* The counters of threads, if they have changed. */
-static void threads_count(struct export *export, int64_t ns)
+static void perfetto_threads_count(struct export *export, int64_t ns)
 {
     struct perfetto *perfetto = perfetto_of(export);
     unsigned ready, unknown;
@@ -228,7 +228,7 @@ static void threads_count(struct export *export, int64_t ns)
     perfetto->unknown = unknown;
 }
 
-static int event_take(struct export *export, const struct kev_item *item)
+static int perfetto_event_take(struct export *export, const struct kev_item *item)
 {
     static const Perfetto__TrackEvent__Type types[] = {
         [FOLLOW_POINT] = PERFETTO__TRACK_EVENT__TYPE__INSTANT,
@@ -271,14 +271,14 @@ static int event_take(struct export *export, const struct kev_item *item)
     }
     perfetto_event_put(export, &event, types[step.role], track, step.ns);
     ftrace_put(export, item, &step);
-    message_put(export, &step);
-    threads_count(export, step.ns);
+    perfetto_message_put(export, &step);
+    perfetto_threads_count(export, step.ns);
     return perfetto->failed ? -1 : 0;
 }
 
 /* ---- losses ------------------------------------------------------------------------ */
 
-static void loss_note(struct export *export, const struct kev_item *item)
+static void perfetto_loss_note(struct export *export, const struct kev_item *item)
 {
     const struct kev_loss *loss = item->loss;
 
@@ -305,7 +305,7 @@ static void lost_events_put(struct export *export, int cpu)
     perfetto_packet_put(export, &packet);
 }
 
-static void loss_take(struct export *export, const struct kev_item *item)
+static void perfetto_loss_take(struct export *export, const struct kev_item *item)
 {
     struct perfetto *perfetto = perfetto_of(export);
     const struct kev_loss *loss = item->loss;
@@ -315,7 +315,7 @@ static void loss_take(struct export *export, const struct kev_item *item)
     const char *title = is_loss ? "LOST" : "NOT RECORDED";
     char name[64];
 
-    loss_note(export, item);
+    perfetto_loss_note(export, item);
     perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__INSTANT, perfetto_uuid(OF_CAPTURE, 0),
                        is_loss ? item->ns : 0, is_loss ? "loss" : "scope", title);
     if (loss->from_ns != KEV_EVER && loss->to_ns != KEV_NEVER && loss->to_ns >= loss->from_ns) {
@@ -348,10 +348,10 @@ static void loss_take(struct export *export, const struct kev_item *item)
 static int perfetto_item(struct export *export, const struct kev_item *item)
 {
     if (item->kind == KEV_ITEM_EVENT) {
-        return event_take(export, item);
+        return perfetto_event_take(export, item);
     }
     if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
-        loss_take(export, item);
+        perfetto_loss_take(export, item);
     }
     return perfetto_of(export)->failed ? -1 : 0;
 }

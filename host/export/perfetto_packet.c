@@ -9,7 +9,7 @@
 #include "host/kymo.h"
 
 /* A text of the capture as UTF-8 that moves no cursor; lives until perfetto_packet_put(). */
-static char *text_of(struct export *export, const char *text, size_t length)
+static char *perfetto_text_of(struct export *export, const char *text, size_t length)
 {
     struct perfetto *perfetto = perfetto_of(export);
     bool plain = true;
@@ -35,7 +35,7 @@ static char *text_of(struct export *export, const char *text, size_t length)
 
 char *perfetto_string_of(struct export *export, const char *text)
 {
-    return text_of(export, text == NULL ? "-" : text, strlen(text == NULL ? "-" : text));
+    return perfetto_text_of(export, text == NULL ? "-" : text, strlen(text == NULL ? "-" : text));
 }
 
 char *perfetto_copy_of(struct export *export, const char *text)
@@ -147,7 +147,7 @@ void perfetto_note_values(struct export *export)
         Perfetto__DebugAnnotation *note = note_add(export, value->name);
 
         if (value->type == KEV_VALUE_TEXT || value->type == KEV_VALUE_BYTES) {
-            note->string_value = text_of(export, value->text, value->length);
+            note->string_value = perfetto_text_of(export, value->text, value->length);
         } else if (value->type == KEV_VALUE_SIGNED) {
             note->has_int_value = 1;
             note->int_value = value->integer;

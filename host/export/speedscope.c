@@ -56,7 +56,7 @@ static struct speedscope *speedscope_of(const struct export *export)
     return export->state;
 }
 
-static void *memory(struct speedscope *speedscope, void *pointer)
+static void *speedscope_check_memory(struct speedscope *speedscope, void *pointer)
 {
     if (pointer == NULL) {
         kymo_error("out of memory");
@@ -67,8 +67,8 @@ static void *memory(struct speedscope *speedscope, void *pointer)
 
 /* ---- text of a profile --------------------------------------------------------------- */
 
-static void text_put(struct speedscope *speedscope, struct spool_text *to, const char *text,
-                     size_t length)
+static void speedscope_text_put(struct speedscope *speedscope, struct spool_text *to,
+                                const char *text, size_t length)
 {
     speedscope->failed |= spool_text_add(&speedscope->spool, to, text, length) != 0;
 }
@@ -91,8 +91,8 @@ static uint32_t frame_of(struct speedscope *speedscope, const char *name)
             return frame->number;
         }
     }
-    frame = memory(speedscope, malloc(sizeof(*frame) + strlen(name) + 1));
-    file = memory(speedscope, memory_stream(&text, &size));
+    frame = speedscope_check_memory(speedscope, malloc(sizeof(*frame) + strlen(name) + 1));
+    file = speedscope_check_memory(speedscope, memory_stream(&text, &size));
     if (frame == NULL || file == NULL) {
         free(frame);
         return 0;
@@ -101,9 +101,9 @@ static uint32_t frame_of(struct speedscope *speedscope, const char *name)
     json_put(file, name);
     putc('}', file);
     if (fclose(file) != 0) {
-        memory(speedscope, NULL);
+        speedscope_check_memory(speedscope, NULL);
     } else {
-        text_put(speedscope, &speedscope->names, text, size);
+        speedscope_text_put(speedscope, &speedscope->names, text, size);
     }
     free(text);
     strcpy(frame->name, name);
@@ -117,7 +117,7 @@ static uint32_t frame_of(struct speedscope *speedscope, const char *name)
 
 static struct profile *profile_new(struct speedscope *speedscope, const char *name)
 {
-    struct profile *profile = memory(speedscope, calloc(1, sizeof(*profile)));
+    struct profile *profile = speedscope_check_memory(speedscope, calloc(1, sizeof(*profile)));
 
     if (profile != NULL) {
         snprintf(profile->name, sizeof(profile->name), "%s", name);
@@ -143,8 +143,8 @@ static struct profile *profile_of_cpu(struct speedscope *speedscope, int cpu, un
 }
 
 /* "process/thread (4/2)" */
-static void thread_name(const struct export *export, const struct follow_thread *thread, char *to,
-                        size_t room)
+static void speedscope_thread_name(const struct export *export, const struct follow_thread *thread,
+                                   char *to, size_t room)
 {
     const char *process = kev_capture_name(export->capture, thread->pid, KEV_NOBODY);
     const char *name = kev_capture_name(export->capture, thread->pid, thread->tid);
@@ -160,8 +160,8 @@ static struct profile *profile_of(struct export *export, const struct follow_thr
 
     if (thread->serial >= speedscope->nthreads) {
         uint32_t count = 2 * thread->serial + 16;
-        struct profile **more =
-            memory(speedscope, realloc(speedscope->threads, count * sizeof(struct profile *)));
+        struct profile **more = speedscope_check_memory(
+            speedscope, realloc(speedscope->threads, count * sizeof(struct profile *)));
 
         if (more == NULL) {
             return NULL;
@@ -172,14 +172,14 @@ static struct profile *profile_of(struct export *export, const struct follow_thr
         speedscope->nthreads = count;
     }
     if (speedscope->threads[thread->serial] == NULL) {
-        thread_name(export, thread, name, sizeof(name));
+        speedscope_thread_name(export, thread, name, sizeof(name));
         speedscope->threads[thread->serial] = profile_new(speedscope, name);
     }
     return speedscope->threads[thread->serial];
 }
 
-static void event_put(struct speedscope *speedscope, struct profile *profile, char type,
-                      uint32_t frame, int64_t ns)
+static void speedscope_event_put(struct speedscope *speedscope, struct profile *profile, char type,
+                                 uint32_t frame, int64_t ns)
 {
     char text[96];
     int n;
@@ -187,7 +187,7 @@ static void event_put(struct speedscope *speedscope, struct profile *profile, ch
     profile->last = ns < profile->last ? profile->last : ns;
     n = snprintf(text, sizeof(text), "%s{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRId64 "}",
                  profile->events.bytes == 0 ? "\n" : ",\n", type, frame, profile->last);
-    text_put(speedscope, &profile->events, text, (size_t)n);
+    speedscope_text_put(speedscope, &profile->events, text, (size_t)n);
 }
 
 static void frame_open(struct speedscope *speedscope, struct profile *profile, uint32_t frame,
@@ -195,7 +195,8 @@ static void frame_open(struct speedscope *speedscope, struct profile *profile, u
 {
     if (profile->depth == profile->room) {
         unsigned room = 2 * profile->room + 8;
-        uint32_t *more = memory(speedscope, realloc(profile->open, room * sizeof(*more)));
+        uint32_t *more =
+            speedscope_check_memory(speedscope, realloc(profile->open, room * sizeof(*more)));
 
         if (more == NULL) {
             return;
@@ -204,13 +205,13 @@ static void frame_open(struct speedscope *speedscope, struct profile *profile, u
         profile->room = room;
     }
     profile->open[profile->depth++] = frame;
-    event_put(speedscope, profile, 'O', frame, ns);
+    speedscope_event_put(speedscope, profile, 'O', frame, ns);
 }
 
 static void frame_close(struct speedscope *speedscope, struct profile *profile, int64_t ns)
 {
     if (profile->depth > 0) {
-        event_put(speedscope, profile, 'C', profile->open[--profile->depth], ns);
+        speedscope_event_put(speedscope, profile, 'C', profile->open[--profile->depth], ns);
     }
 }
 
@@ -226,7 +227,7 @@ static void speedscope_span(struct export *export, const struct follow_thread *t
     if (state != STATE_RUNNING) {
         return;
     }
-    thread_name(export, thread, name, sizeof(name));
+    speedscope_thread_name(export, thread, name, sizeof(name));
     profile = profile_of_cpu(speedscope, cpu, OF_RUNS);
     if (profile != NULL) {
         frame_open(speedscope, profile, frame_of(speedscope, name), from);
@@ -251,7 +252,7 @@ static const struct follow_ops speedscope_ops = {.span = speedscope_span,
 
 /* ---- items --------------------------------------------------------------------------- */
 
-static int event_take(struct export *export, const struct kev_item *item)
+static int speedscope_event_take(struct export *export, const struct kev_item *item)
 {
     struct speedscope *speedscope = speedscope_of(export);
     struct profile *profile;
@@ -277,7 +278,7 @@ static int event_take(struct export *export, const struct kev_item *item)
 }
 
 /* On the CPU's profile, if it is known when: nothing runs there then. */
-static int loss_take(struct export *export, const struct kev_item *item)
+static int speedscope_loss_take(struct export *export, const struct kev_item *item)
 {
     struct speedscope *speedscope = speedscope_of(export);
     struct profile *profile;
@@ -301,8 +302,8 @@ static int loss_take(struct export *export, const struct kev_item *item)
 
 static int speedscope_item(struct export *export, const struct kev_item *item)
 {
-    return item->kind == KEV_ITEM_EVENT  ? event_take(export, item)
-           : item->kind == KEV_ITEM_LOSS ? loss_take(export, item)
+    return item->kind == KEV_ITEM_EVENT  ? speedscope_event_take(export, item)
+           : item->kind == KEV_ITEM_LOSS ? speedscope_loss_take(export, item)
                                          : 0;
 }
 

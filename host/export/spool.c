@@ -36,7 +36,7 @@ void spool_close(struct spool *spool)
     spool->fd = -1;
 }
 
-static int write_at(int fd, const void *data, size_t bytes, uint64_t at)
+static int spool_write_at(int fd, const void *data, size_t bytes, uint64_t at)
 {
     const uint8_t *from = data;
 
@@ -59,8 +59,9 @@ int spool_add(struct spool *spool, struct spool_chain *chain, const uint8_t *blo
     uint64_t place = spool->end + 1;
 
     memcpy(written.bytes, block, SPOOL_BLOCK);
-    if (write_at(spool->fd, &written, sizeof(written), spool->end) != 0 ||
-        (chain->blocks > 0 && write_at(spool->fd, &place, sizeof(place), chain->last - 1) != 0)) {
+    if (spool_write_at(spool->fd, &written, sizeof(written), spool->end) != 0 ||
+        (chain->blocks > 0 &&
+         spool_write_at(spool->fd, &place, sizeof(place), chain->last - 1) != 0)) {
         return -1;
     }
     chain->first = chain->blocks == 0 ? place : chain->first;

@@ -87,7 +87,7 @@ static int page_end(struct tracedat *tracedat, struct tracedat_cpu *cpu)
     return 0;
 }
 
-static void word_put(struct tracedat_cpu *cpu, uint32_t word)
+static void tracedat_word_put(struct tracedat_cpu *cpu, uint32_t word)
 {
     memcpy(cpu->page + PAGE_HEAD + cpu->used, &word, sizeof(word));
     cpu->used += sizeof(word);
@@ -111,13 +111,13 @@ static int event_store(struct tracedat *tracedat, struct tracedat_cpu *cpu, uint
     delta = ns - cpu->last;
     cpu->last = ns;
     if (delta >> DELTA_BITS != 0) {
-        word_put(cpu, TYPE_EXTEND | (uint32_t)(delta & ((1u << DELTA_BITS) - 1)) << 5);
-        word_put(cpu, (uint32_t)(delta >> DELTA_BITS));
+        tracedat_word_put(cpu, TYPE_EXTEND | (uint32_t)(delta & ((1u << DELTA_BITS) - 1)) << 5);
+        tracedat_word_put(cpu, (uint32_t)(delta >> DELTA_BITS));
         delta = 0;
     }
-    word_put(cpu, (words > TYPE_LONGEST ? 0 : words) | (uint32_t)delta << 5);
+    tracedat_word_put(cpu, (words > TYPE_LONGEST ? 0 : words) | (uint32_t)delta << 5);
     if (words > TYPE_LONGEST) {
-        word_put(cpu, 4 * words + 4);
+        tracedat_word_put(cpu, 4 * words + 4);
     }
     memset(cpu->page + PAGE_HEAD + cpu->used + 4 * words - 4, 0, 4);
     memcpy(cpu->page + PAGE_HEAD + cpu->used, record->bytes, record->used);
@@ -198,7 +198,7 @@ static int parts_store(struct export *export, const struct kev_item *item,
     return tracedat->record.failed ? -1 : 0;
 }
 
-static int event_take(struct export *export, const struct kev_item *item)
+static int tracedat_event_take(struct export *export, const struct kev_item *item)
 {
     struct tracedat *tracedat = tracedat_of(export);
     struct tracedat_cpu *cpu = cpu_of(tracedat, item->cpu);
@@ -227,7 +227,7 @@ static int event_take(struct export *export, const struct kev_item *item)
 }
 
 /* What opens the buffer behind a loss comes before what reports it. */
-static int loss_take(struct export *export, const struct kev_item *item)
+static int tracedat_loss_take(struct export *export, const struct kev_item *item)
 {
     struct tracedat *tracedat = tracedat_of(export);
     struct tracedat_cpu *cpu = cpu_of(tracedat, item->cpu);
@@ -246,8 +246,8 @@ static int loss_take(struct export *export, const struct kev_item *item)
 
 static int tracedat_item(struct export *export, const struct kev_item *item)
 {
-    return item->kind == KEV_ITEM_EVENT  ? event_take(export, item)
-           : item->kind == KEV_ITEM_LOSS ? loss_take(export, item)
+    return item->kind == KEV_ITEM_EVENT  ? tracedat_event_take(export, item)
+           : item->kind == KEV_ITEM_LOSS ? tracedat_loss_take(export, item)
                                          : 0;
 }
 

@@ -39,7 +39,8 @@ unsigned tracedat_system(int role)
 
 /* ---- records ----------------------------------------------------------------------- */
 
-static uint8_t *more(struct record *record, uint8_t **bytes, size_t *used, size_t *room, size_t n)
+static uint8_t *tracedat_make_room(struct record *record, uint8_t **bytes, size_t *used,
+                                   size_t *room, size_t n)
 {
     if (*used + n > *room) {
         size_t next = 2 * (*used + n) + 512;
@@ -59,9 +60,9 @@ static uint8_t *more(struct record *record, uint8_t **bytes, size_t *used, size_
     return *bytes + *used - n;
 }
 
-static void bytes_put(struct record *record, const void *data, size_t n)
+static void tracedat_bytes_put(struct record *record, const void *data, size_t n)
 {
-    uint8_t *to = more(record, &record->bytes, &record->used, &record->room, n);
+    uint8_t *to = tracedat_make_room(record, &record->bytes, &record->used, &record->room, n);
 
     if (to != NULL && n > 0) {
         memcpy(to, data, n);
@@ -104,7 +105,7 @@ static void number_walk(struct walk *walk, const char *name, uint64_t value, uns
     if (walk->record != NULL) {
         uint32_t low = (uint32_t)value;
 
-        bytes_put(walk->record, wide ? (const void *)&value : &low, wide ? 8 : 4);
+        tracedat_bytes_put(walk->record, wide ? (const void *)&value : &low, wide ? 8 : 4);
         return;
     }
     field_tell(walk, types[is_signed][wide], name, "", wide ? 8 : 4, is_signed);
@@ -140,8 +141,9 @@ static void text_walk(struct walk *walk, const char *name, const char *text, siz
     if (record->nlocations < sizeof(record->locations) / sizeof(record->locations[0])) {
         record->locations[record->nlocations++] = (uint32_t)record->used;
     }
-    bytes_put(record, &location, sizeof(location));
-    to = more(record, &record->texts, &record->texts_used, &record->texts_room, length);
+    tracedat_bytes_put(record, &location, sizeof(location));
+    to = tracedat_make_room(record, &record->texts, &record->texts_used, &record->texts_room,
+                            length);
     if (to != NULL && length > 0) {
         memcpy(to, text, length);
     }
@@ -166,7 +168,7 @@ static void comm_walk(struct walk *walk, const char *name, const struct export *
     }
     walk->record->failed |= escaped == NULL;
     free(escaped);
-    bytes_put(walk->record, cut, sizeof(cut));
+    tracedat_bytes_put(walk->record, cut, sizeof(cut));
 }
 
 static void thread_walk(struct walk *walk, const struct export *export,
@@ -297,7 +299,7 @@ static void part_walk(struct walk *walk, const struct kev_item *item, unsigned p
 
 /* ---- the format -------------------------------------------------------------------- */
 
-static void event_name(FILE *file, const struct kev_item *item, int role)
+static void tracedat_event_name(FILE *file, const struct kev_item *item, int role)
 {
     static const char *const names[] = {
         [LINUX_SWITCH] = "sched_switch",
@@ -364,7 +366,7 @@ char *tracedat_declare(struct export *export, const struct kev_item *item, int r
     }
     if (ok) {
         fputs("name: ", files[0]);
-        event_name(files[0], item, role);
+        tracedat_event_name(files[0], item, role);
         fprintf(files[0],
                 "\nID: %" PRIu32 "\nformat:\n"
                 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -387,15 +389,15 @@ char *tracedat_declare(struct export *export, const struct kev_item *item, int r
 
 /* ---- the record -------------------------------------------------------------------- */
 
-static void record_begin(struct record *record, const struct type *type, int32_t pid)
+static void tracedat_record_begin(struct record *record, const struct type *type, int32_t pid)
 {
     uint16_t id = (uint16_t)(FIRST_ID + type->id);
 
     record->used = record->texts_used = 0;
     record->nlocations = 0;
-    bytes_put(record, &id, sizeof(id));
-    bytes_put(record, "\0", 2);
-    bytes_put(record, &pid, sizeof(pid));
+    tracedat_bytes_put(record, &id, sizeof(id));
+    tracedat_bytes_put(record, "\0", 2);
+    tracedat_bytes_put(record, &pid, sizeof(pid));
 }
 
 /* The texts, behind the fields; those get to know where. */
@@ -408,7 +410,7 @@ static void record_end(struct record *record)
         location += base;
         memcpy(record->bytes + record->locations[i], &location, sizeof(location));
     }
-    bytes_put(record, record->texts, record->texts_used);
+    tracedat_bytes_put(record, record->texts, record->texts_used);
 }
 
 void record_event(struct record *record, struct export *export, const struct kev_item *item,
@@ -416,7 +418,7 @@ void record_event(struct record *record, struct export *export, const struct kev
 {
     struct walk walk = {.record = record};
 
-    record_begin(record, type, linux_current(item, step));
+    tracedat_record_begin(record, type, linux_current(item, step));
     standard_walk(&walk, export, type->role, item, step);
     own_walk(&walk, export);
     record_end(record);
@@ -426,7 +428,7 @@ void record_lost(struct record *record, const struct kev_item *item, const struc
 {
     struct walk walk = {.record = record};
 
-    record_begin(record, type, -1);
+    tracedat_record_begin(record, type, -1);
     lost_walk(&walk, item);
     record_end(record);
 }
@@ -443,7 +445,7 @@ bool record_part(struct record *record, struct export *export, const struct kev_
     if (part >= parts || record->failed) {
         return false;
     }
-    record_begin(record, type, linux_current(item, step));
+    tracedat_record_begin(record, type, linux_current(item, step));
     part_walk(&walk, item, part, parts, (const char *)words + from,
               rest > PART_BYTES ? PART_BYTES : rest);
     record_end(record);

@@ -101,7 +101,7 @@ static bool form_is(struct kev_capture *capture, const char *form)
     return true;
 }
 
-static char *form_make(struct kev_capture *capture)
+static char *export_types_form_make(struct kev_capture *capture)
 {
     const struct kev_value *value;
     size_t size = 1, at = 0;
@@ -135,7 +135,7 @@ static struct type *type_make(struct types *types, struct export *export,
         return NULL;
     }
     *type = *key;
-    type->form = type->role == TYPES_LOST ? calloc(1, 1) : form_make(export->capture);
+    type->form = type->role == TYPES_LOST ? calloc(1, 1) : export_types_form_make(export->capture);
     if (type->form == NULL || types->declare(export, item, type) != 0) {
         free(type->form);
         free(type->text);

@@ -39,7 +39,8 @@ static struct extract_capture *capture_of(struct extract_list *list,
 
 /* A record that was written twice, because its first frame's acknowledgement failed,
  * counts once. */
-static bool is_new(const struct extract_capture *capture, const struct blocklog_header *header)
+static bool extract_captures_is_new_record(const struct extract_capture *capture,
+                                           const struct blocklog_header *header)
 {
     return header->kind == BLOCKLOG_DATA && header->bytes > 0 && header->offset >= capture->size;
 }
@@ -60,7 +61,8 @@ static uint64_t trailer_bytes(const struct blocklog_header *header)
     return bytes;
 }
 
-static int add(struct extract_list *list, const struct blocklog_header *header)
+static int extract_captures_add_record(struct extract_list *list,
+                                       const struct blocklog_header *header)
 {
     if (header->kind == BLOCKLOG_RECLAIM) {
         return 0;
@@ -77,7 +79,7 @@ static int add(struct extract_list *list, const struct blocklog_header *header)
     } else if (header->kind == BLOCKLOG_END) {
         capture->whole = true;
         capture->size = header->offset > capture->size ? header->offset : capture->size;
-    } else if (is_new(capture, header)) {
+    } else if (extract_captures_is_new_record(capture, header)) {
         capture->bytes += header->bytes;
         capture->slots += header->slots;
         capture->trailers += trailer_bytes(header);
@@ -100,7 +102,7 @@ int extract_list(struct blocklog *log, struct extract_list *list)
         if (result == 0) {
             size_t before = list->count;
 
-            result = add(list, &header);
+            result = extract_captures_add_record(list, &header);
             list->between = list->count > before && gap > list->between ? gap : list->between;
             gap = 0;
         } else if (result == -ENOENT || result == -EIO) {

@@ -125,7 +125,7 @@ static int account_for_the_disk(const struct extract *extract)
     return status;
 }
 
-static int choose(struct extract *extract)
+static int extract_choose_captures(struct extract *extract)
 {
     size_t count = extract->found.count;
 
@@ -159,7 +159,7 @@ static int open_error(const struct extract *extract, int result)
     return KYMO_FAILURE;
 }
 
-static int log_open(struct extract *extract)
+static int extract_log_open(struct extract *extract)
 {
     int result = extract->scan ? -EILSEQ : blocklog_open(&extract->log, &extract->disk.disk);
 
@@ -168,21 +168,21 @@ static int log_open(struct extract *extract)
                              : result;
 }
 
-static int run(struct extract *extract)
+static int extract_write_captures(struct extract *extract)
 {
     if (extract_disk_open(&extract->disk, extract->path) != 0) {
         return KYMO_FAILURE;
     }
     extract->log.progress = kymo_progress;
     extract->log.progress_what = (void *)(uintptr_t)extract->path;
-    int result = log_open(extract);
+    int result = extract_log_open(extract);
     result = result == 0 ? extract_list(&extract->log, &extract->found) : result;
     kymo_progress_end();
     int status;
     if (result == 0) {
         int disk = account_for_the_disk(extract);
 
-        status = choose(extract);
+        status = extract_choose_captures(extract);
         status = status == KYMO_OK ? disk : status;
     } else {
         status = open_error(extract, result);
@@ -193,7 +193,7 @@ static int run(struct extract *extract)
     return kymo_stdout_end(status);
 }
 
-static bool number_parse(const char *text, size_t *number)
+static bool extract_number_parse(const char *text, size_t *number)
 {
     char *end;
 
@@ -202,7 +202,7 @@ static bool number_parse(const char *text, size_t *number)
 }
 
 /* An option that takes something; false: it isn't known. */
-static bool take(int option, struct extract *extract, struct core_options *core)
+static bool extract_take_option(int option, struct extract *extract, struct core_options *core)
 {
     switch (option) {
     case 'o':
@@ -249,7 +249,7 @@ static int run_disk(struct extract *extract, const struct core_options *core, in
     }
     extract->path = paths[0];
     output_reads(extract->path);
-    return run(extract);
+    return extract_write_captures(extract);
 }
 
 static int extract_main(int argc, char **argv)
@@ -265,7 +265,7 @@ static int extract_main(int argc, char **argv)
             extract.list = true;
             break;
         case 'n':
-            if (!number_parse(optarg, &extract.number)) {
+            if (!extract_number_parse(optarg, &extract.number)) {
                 return kymo_usage("extract", "extract: -n %s: not a capture's number", optarg);
             }
             break;
@@ -276,7 +276,7 @@ static int extract_main(int argc, char **argv)
             extract.scan = true;
             break;
         case OPTION_LOG:
-            if (!number_parse(optarg, &extract.log_number)) {
+            if (!extract_number_parse(optarg, &extract.log_number)) {
                 return kymo_usage("extract", "extract: --log %s: not a log's number", optarg);
             }
             extract.scan = true;
@@ -284,7 +284,7 @@ static int extract_main(int argc, char **argv)
         case 'h':
             return kymo_help(&kymo_extract_command);
         default:
-            if (!take(option, &extract, &core)) {
+            if (!extract_take_option(option, &extract, &core)) {
                 return kymo_bad_option("extract", argc, argv, option);
             }
         }

@@ -35,7 +35,7 @@ static const struct {
     {"QFI\xfb", "a qcow2 image, which is a disk: kymo extract without --core"},
 };
 
-static const char *refusal(const struct core *core)
+static const char *core_refusal_text(const struct core *core)
 {
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         size_t n = strlen(refused[i].magic);
@@ -60,7 +60,7 @@ int core_add(struct core *core, struct core_part part)
     return 0;
 }
 
-static const char *mapped; /* the file that is in memory */
+static const char *core_mapped_file; /* the file that is in memory */
 
 /* The file has become shorter, or its medium fails: what is mapped can't be read. */
 static void on_bus_error(int signo)
@@ -70,7 +70,7 @@ static void on_bus_error(int signo)
 
     (void)signo;
     ssize_t n = write(STDERR_FILENO, "kymo: ", 6);
-    n += write(STDERR_FILENO, mapped, strlen(mapped));
+    n += write(STDERR_FILENO, core_mapped_file, strlen(core_mapped_file));
     n += write(STDERR_FILENO, why, sizeof(why) - 1);
     output_remove_parts();
     (void)n;
@@ -78,7 +78,7 @@ static void on_bus_error(int signo)
 }
 
 /* The file in memory: an image may be larger than there is memory. */
-static int map(struct core *core)
+static int core_map_file(struct core *core)
 {
     int fd = open(core->path, O_RDONLY | O_CLOEXEC);
     struct stat about;
@@ -99,7 +99,7 @@ static int map(struct core *core)
     }
     core->fd = fd;
     if (data != MAP_FAILED) {
-        mapped = core->path;
+        core_mapped_file = core->path;
         signal(SIGBUS, on_bus_error);
     }
     core->data = data == MAP_FAILED ? NULL : data;
@@ -108,7 +108,7 @@ static int map(struct core *core)
 
 static int read_parts(struct core *core, const uint64_t *base)
 {
-    const char *what = refusal(core);
+    const char *what = core_refusal_text(core);
 
     if (what && !base) {
         kymo_error("%s: %s; if it is plain memory, say where it was: --base ADDRESS", core->path,
@@ -124,7 +124,7 @@ static int read_parts(struct core *core, const uint64_t *base)
 int core_open(struct core *core, const char *path, const uint64_t *base)
 {
     *core = (struct core){.path = path, .fd = -1};
-    if (map(core) != 0 || read_parts(core, base) != 0) {
+    if (core_map_file(core) != 0 || read_parts(core, base) != 0) {
         core_close(core);
         return -1;
     }

@@ -22,7 +22,7 @@ struct run {
 };
 
 /* Why there is nothing, and what to do about it. */
-static int nothing(const struct run *run)
+static int core_cmd_report_none(const struct run *run)
 {
     const struct core_search *search = &run->search;
     const char *path = run->core.path;
@@ -66,7 +66,7 @@ static void print_panic(const struct retain *retain)
     }
 }
 
-static int list(const struct run *run)
+static int core_cmd_list_headers(const struct run *run)
 {
     const struct kymo_retain_header *header = &this_one(run)->header;
 
@@ -96,7 +96,7 @@ static void account_for_d(const struct retain *retain, const char *path)
 }
 
 /* Writes the available data to the file and reports the missing. */
-static int account(const struct run *run, const struct core_output *output)
+static int core_cmd_report_output(const struct run *run, const struct core_output *output)
 {
     const struct retain *retain = this_one(run);
     const struct retain_losses *losses = &retain->losses;
@@ -133,7 +133,7 @@ static int account(const struct run *run, const struct core_output *output)
 }
 
 /* crash.kev, or crash-<number>.kev; NULL: no memory. */
-static char *path_of(const struct run *run)
+static char *core_cmd_output_path(const struct run *run)
 {
     const char *folder = run->options->folder, *slash = folder ? "/" : "";
     char *path = NULL, number[24] = "";
@@ -163,7 +163,7 @@ static int write_one(const struct run *run)
     const struct retain *retain = this_one(run);
     uint8_t *page = NULL;
     struct core_output output = {
-        .path = path_of(run), .core = run->core.path, .force = run->options->force};
+        .path = core_cmd_output_path(run), .core = run->core.path, .force = run->options->force};
     int status = KYMO_FAILURE;
 
     if (!output.path) {
@@ -173,7 +173,7 @@ static int write_one(const struct run *run)
     if (core_page_good(run->window) || core_page(run->options->page, &retain->header, &page) == 0) {
         output.page = page;
         if (core_write(run->window, &output) == 0) {
-            status = account(run, &output);
+            status = core_cmd_report_output(run, &output);
         }
     } else if (!run->options->page) {
         no_page(run);
@@ -183,13 +183,13 @@ static int write_one(const struct run *run)
     return status;
 }
 
-static int each(struct run *run)
+static int core_cmd_extract_each(struct run *run)
 {
     int status = KYMO_OK;
 
     run->search = (struct core_search){0};
     for (run->number = 1; core_find(&run->core, &run->search, run->window); run->number++) {
-        if ((run->options->list ? list(run) : write_one(run)) != KYMO_OK) {
+        if ((run->options->list ? core_cmd_list_headers(run) : write_one(run)) != KYMO_OK) {
             status = KYMO_FAILURE;
         }
     }
@@ -202,13 +202,13 @@ static int run_on(struct run *run)
         run->count++;
     }
     if (run->count == 0) {
-        return nothing(run);
+        return core_cmd_report_none(run);
     }
     if (run->options->output && run->count > 1) {
         return kymo_usage("extract", "%s: retained memory of %zu machines is there: -d, not -o",
                           run->core.path, run->count);
     }
-    return each(run);
+    return core_cmd_extract_each(run);
 }
 
 static bool base_parse(const char *text, uint64_t *base)

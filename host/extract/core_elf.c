@@ -21,7 +21,7 @@ struct header {
 };
 
 /* Bytes at an offset, copied: nothing in a file is aligned. False: they aren't all there. */
-static bool get(const struct core *core, uint64_t offset, void *to, size_t bytes)
+static bool core_elf_get_bytes(const struct core *core, uint64_t offset, void *to, size_t bytes)
 {
     if (offset > core->size || bytes > core->size - offset) {
         return false;
@@ -31,35 +31,37 @@ static bool get(const struct core *core, uint64_t offset, void *to, size_t bytes
 }
 
 /* More segments than 16 bits can say are in the first section's header. */
-static bool many(const struct core *core, uint64_t sections, bool wide, uint32_t *count)
+static bool core_elf_many_segments(const struct core *core, uint64_t sections, bool wide,
+                                   uint32_t *count)
 {
     Elf64_Shdr long_section;
     Elf32_Shdr section;
 
-    if (wide ? !get(core, sections, &long_section, sizeof(long_section))
-             : !get(core, sections, &section, sizeof(section))) {
+    if (wide ? !core_elf_get_bytes(core, sections, &long_section, sizeof(long_section))
+             : !core_elf_get_bytes(core, sections, &section, sizeof(section))) {
         return false;
     }
     *count = wide ? long_section.sh_info : section.sh_info;
     return true;
 }
 
-static bool read_header(const struct core *core, struct header *header)
+static bool core_elf_read_header(const struct core *core, struct header *header)
 {
     Elf64_Ehdr wide;
     Elf32_Ehdr narrow;
     uint64_t sections;
 
     header->wide = core->size > EI_CLASS && core->data[EI_CLASS] == ELFCLASS64;
-    if (header->wide ? !get(core, 0, &wide, sizeof(wide))
-                     : !get(core, 0, &narrow, sizeof(narrow))) {
+    if (header->wide ? !core_elf_get_bytes(core, 0, &wide, sizeof(wide))
+                     : !core_elf_get_bytes(core, 0, &narrow, sizeof(narrow))) {
         return false;
     }
     header->table = header->wide ? wide.e_phoff : narrow.e_phoff;
     header->entry_bytes = header->wide ? wide.e_phentsize : narrow.e_phentsize;
     header->count = header->wide ? wide.e_phnum : narrow.e_phnum;
     sections = header->wide ? wide.e_shoff : narrow.e_shoff;
-    if (header->count == PN_XNUM && !many(core, sections, header->wide, &header->count)) {
+    if (header->count == PN_XNUM &&
+        !core_elf_many_segments(core, sections, header->wide, &header->count)) {
         return false;
     }
     return header->entry_bytes == (header->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) &&
@@ -73,9 +75,9 @@ static bool read_segment(const struct core *core, const struct header *header, u
     Elf32_Phdr narrow;
 
     if (header->wide) {
-        return get(core, at, segment, sizeof(*segment));
+        return core_elf_get_bytes(core, at, segment, sizeof(*segment));
     }
-    if (!get(core, at, &narrow, sizeof(narrow))) {
+    if (!core_elf_get_bytes(core, at, &narrow, sizeof(narrow))) {
         return false;
     }
     segment->p_type = narrow.p_type;
@@ -86,7 +88,7 @@ static bool read_segment(const struct core *core, const struct header *header, u
 }
 
 /* Debuggers leave the physical address 0 where they don't know it. */
-static int add(struct core *core, const Elf64_Phdr *segment)
+static int core_elf_add_segment(struct core *core, const Elf64_Phdr *segment)
 {
     uint64_t left = segment->p_offset < core->size ? core->size - segment->p_offset : 0;
     uint64_t size = segment->p_filesz < left ? segment->p_filesz : left;
@@ -107,7 +109,7 @@ int core_read_elf(struct core *core)
         kymo_error("%s: a big-endian ELF file: Kymo runs on no such machine", core->path);
         return -1;
     }
-    if (!read_header(core, &header)) {
+    if (!core_elf_read_header(core, &header)) {
         kymo_error("%s: an ELF file whose header is cut off or damaged; if the memory is in it, "
                    "say where it was: --base ADDRESS",
                    core->path);
@@ -117,7 +119,7 @@ int core_read_elf(struct core *core)
         if (!read_segment(core, &header, i, &segment)) {
             break; /* cut off: the rest is used */
         }
-        if (add(core, &segment) != 0) {
+        if (core_elf_add_segment(core, &segment) != 0) {
             return -1;
         }
     }

@@ -13,11 +13,11 @@
 #define HEADER_LEAST 64u
 #define HEADER_MOST 4096u
 
-static const uint32_t magic = KYMO_RETAIN_MAGIC;
+static const uint32_t core_find_magic_word = KYMO_RETAIN_MAGIC;
 
 /* Why what begins like a header is none; the first of each kind is told. */
-static void note(struct core_search *search, const struct core_part *part, uint64_t at,
-                 uint64_t offset)
+static void core_find_note_rejected(struct core_search *search, const struct core_part *part,
+                                    uint64_t at, uint64_t offset)
 {
     struct kymo_retain_header header;
     uint64_t left = part->size - at;
@@ -59,12 +59,13 @@ static bool is_placed(struct core_search *search, const struct core_part *part, 
     return false;
 }
 
-static bool look(struct core_search *search, const struct core *core, const struct core_part *part,
-                 struct core_window *window)
+static bool core_find_look_window(struct core_search *search, const struct core *core,
+                                  const struct core_part *part, struct core_window *window)
 {
     while (search->at < part->size) {
         const uint8_t *from = part->bytes + search->at;
-        const uint8_t *hit = memmem(from, part->size - search->at, &magic, sizeof(magic));
+        const uint8_t *hit = memmem(from, part->size - search->at, &core_find_magic_word,
+                                    sizeof(core_find_magic_word));
 
         if (!hit) {
             break;
@@ -75,7 +76,7 @@ static bool look(struct core_search *search, const struct core *core, const stru
         window->offset = (uint64_t)(hit - core->data);
         window->memory = (struct retain_memory){hit, part->size - at};
         if (retain_open(&window->retain, retain_memory_read, &window->memory) != 0) {
-            note(search, part, at, window->offset);
+            core_find_note_rejected(search, part, at, window->offset);
         } else if (is_placed(search, part, at, window)) {
             return true;
         }
@@ -87,7 +88,7 @@ static bool look(struct core_search *search, const struct core *core, const stru
 bool core_find(const struct core *core, struct core_search *search, struct core_window *window)
 {
     for (; search->part < core->count; search->part++, search->at = 0) {
-        if (look(search, core, &core->part[search->part], window)) {
+        if (core_find_look_window(search, core, &core->part[search->part], window)) {
             return true;
         }
     }

@@ -12,7 +12,7 @@
 #include "lib/link/crc32c.h"
 
 #define HEAD_MOST (2 * 65536u) /* attributes and system page, both as large as may be */
-static const char behind[] = "TRACE_HEADER_END::";
+static const char core_page_behind_areas[] = "TRACE_HEADER_END::";
 
 static bool is_page(const uint8_t *page, uint32_t bytes)
 {
@@ -33,7 +33,7 @@ bool core_page_good(const struct core_window *window)
            is_page(window->memory.window + header->areas.page.at, header->page_bytes);
 }
 
-static size_t read_head(const char *path, uint8_t *head)
+static size_t core_page_read_head(const char *path, uint8_t *head)
 {
     FILE *file = fopen(path, "rb");
     size_t bytes = file ? fread(head, 1, HEAD_MOST, file) : 0;
@@ -48,11 +48,13 @@ static size_t read_head(const char *path, uint8_t *head)
     return bytes;
 }
 
-static int take(const char *path, const struct kymo_retain_header *header, uint8_t *head)
+static int core_page_take_head(const char *path, const struct kymo_retain_header *header,
+                               uint8_t *head)
 {
-    size_t bytes = read_head(path, head);
-    const uint8_t *end = memmem(head, bytes, behind, strlen(behind));
-    const uint8_t *page = end + strlen(behind);
+    size_t bytes = core_page_read_head(path, head);
+    const uint8_t *end =
+        memmem(head, bytes, core_page_behind_areas, strlen(core_page_behind_areas));
+    const uint8_t *page = end + strlen(core_page_behind_areas);
 
     if (bytes == 0) {
         return -1;
@@ -79,5 +81,5 @@ int core_page(const char *capture, const struct kymo_retain_header *header, uint
         kymo_error("%s", strerror(ENOMEM));
         return -1;
     }
-    return take(capture, header, *page);
+    return core_page_take_head(capture, header, *page);
 }

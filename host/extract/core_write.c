@@ -15,25 +15,25 @@
 #include "lib/capture/losses.h"
 #include "lib/panic/text.h"
 
-static struct capture_check check;
-static uint64_t written; /* bytes; a pipe can't say where it is */
+static struct capture_check core_write_checked;
+static uint64_t core_write_bytes_written; /* bytes; a pipe can't say where it is */
 
-static int put_slots(void *file, const void *slots, size_t bytes)
+static int core_write_put_slots(void *file, const void *slots, size_t bytes)
 {
-    written += bytes;
+    core_write_bytes_written += bytes;
     return fwrite(slots, 1, bytes, file) == bytes ? 0 : -1;
 }
 
 /* A part of the head. */
-static void put(FILE *file, const void *data, size_t bytes)
+static void core_write_put_bytes(FILE *file, const void *data, size_t bytes)
 {
-    capture_check_head(&check, data, bytes);
-    put_slots(file, data, bytes);
+    capture_check_head(&core_write_checked, data, bytes);
+    core_write_put_slots(file, data, bytes);
 }
 
-static void attribute(FILE *file, const char *key, const char *format, ...)
+static void core_write_put_attribute(FILE *file, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void attribute(FILE *file, const char *key, const char *format, ...)
+static void core_write_put_attribute(FILE *file, const char *key, const char *format, ...)
 {
     char text[CAPTURE_ATTRIBUTE_ROOM];
     va_list list;
@@ -41,28 +41,29 @@ static void attribute(FILE *file, const char *key, const char *format, ...)
     va_start(list, format);
     int bytes = capture_attribute(text, key, format, list);
     va_end(list);
-    put(file, text, (size_t)bytes);
+    core_write_put_bytes(file, text, (size_t)bytes);
 }
 
 static void panic_attributes(FILE *out, const struct retain *retain)
 {
     char key[PANIC_KEY], value[PANIC_VALUE];
 
-    attribute(out, "RETAINED", "boot %u", (unsigned)retain->header.boots);
-    attribute(out, "FILTER_1", CAPTURE_FILTERS_UNKNOWN);
+    core_write_put_attribute(out, "RETAINED", "boot %u", (unsigned)retain->header.boots);
+    core_write_put_attribute(out, "FILTER_1", CAPTURE_FILTERS_UNKNOWN);
     for (unsigned n = 0; retain_taken_text(retain, n, key, value); n++) {
-        attribute(out, key, "%s", value);
+        core_write_put_attribute(out, key, "%s", value);
     }
     for (unsigned n = 0; retain->panicked && panic_text(&retain->panic, n, key, value); n++) {
-        attribute(out, key, "%s", value);
+        core_write_put_attribute(out, key, "%s", value);
     }
     if (!retain->panicked) {
-        attribute(out, "PANIC", "none");
+        core_write_put_attribute(out, "PANIC", "none");
     }
 }
 
-static void attributes(FILE *out, const struct retain *retain, const struct kymo_syspage *page,
-                       const char *build_id, const struct core_output *output)
+static void core_write_put_attributes(FILE *out, const struct retain *retain,
+                                      const struct kymo_syspage *page, const char *build_id,
+                                      const struct core_output *output)
 {
     const char *file = output->path;
     char now[32], boot[32], args[CAPTURE_VALUE_MOST + 1];
@@ -70,7 +71,7 @@ static void attributes(FILE *out, const struct retain *retain, const struct kymo
     snprintf(args, sizeof(args), "kymo extract --core %s", output->core);
     capture_date((uint64_t)time(NULL), now);
     capture_date(page->boot_time, boot);
-#define A(key, ...) attribute(out, #key, __VA_ARGS__);
+#define A(key, ...) core_write_put_attribute(out, #key, __VA_ARGS__);
     CAPTURE_FIRST_LIST(A)
     panic_attributes(out, retain);
     CAPTURE_LAST_LIST(A)
@@ -81,13 +82,13 @@ static void close_group(FILE *out, uint32_t cpu)
 {
     struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
 
-    capture_check_close(&check, cpu, trailer);
-    put_slots(out, trailer, sizeof(trailer));
+    capture_check_close(&core_write_checked, cpu, trailer);
+    core_write_put_slots(out, trailer, sizeof(trailer));
 }
 
 /* The page's texts may lack their NUL, though its CRC is right. Returns how many CPUs it names. */
-static uint32_t head(FILE *out, const struct retain *retain, const uint8_t *bytes, uint32_t size,
-                     const struct core_output *output)
+static uint32_t core_write_put_head(FILE *out, const struct retain *retain, const uint8_t *bytes,
+                                    uint32_t size, const struct core_output *output)
 {
     char build_id[2 * CAPTURE_BUILD_ID_BYTES + 1] = "";
     struct kymo_syspage page;
@@ -100,16 +101,16 @@ static uint32_t head(FILE *out, const struct retain *retain, const uint8_t *byte
     page.board[sizeof(page.board) - 1] = page.cpu_name[sizeof(page.cpu_name) - 1] =
         page.release[sizeof(page.release) - 1] = '\0';
     page.size = size;
-    capture_check_begin(&check);
-    written = 0;
-    attributes(out, retain, &page, build_id, output);
-    put(out, bytes, size);
+    capture_check_begin(&core_write_checked);
+    core_write_bytes_written = 0;
+    core_write_put_attributes(out, retain, &page, build_id, output);
+    core_write_put_bytes(out, bytes, size);
     close_group(out, 0);
     return page.ncpu < CAPTURE_CHECK_CPUS ? page.ncpu : CAPTURE_CHECK_CPUS;
 }
 
 /* Once through it: the head says what was taken. */
-static void look(struct retain *retain)
+static void core_write_count_pieces(struct retain *retain)
 {
     struct retain_piece piece;
 
@@ -118,14 +119,14 @@ static void look(struct retain *retain)
     }
 }
 
-static void pieces(FILE *out, struct retain *retain, struct core_output *output)
+static void core_write_put_pieces(FILE *out, struct retain *retain, struct core_output *output)
 {
     struct retain_piece piece;
 
     retain_rewind(retain);
     while (retain_next(retain, &piece)) {
-        put_slots(out, piece.slots, (size_t)piece.count * TRACE_SLOT_BYTES);
-        capture_check_add(&check, piece.slots, piece.count);
+        core_write_put_slots(out, piece.slots, (size_t)piece.count * TRACE_SLOT_BYTES);
+        capture_check_add(&core_write_checked, piece.slots, piece.count);
         close_group(out, piece.cpu);
         output->slots += piece.count;
     }
@@ -136,11 +137,12 @@ static void write_to(FILE *out, struct core_window *window, struct core_output *
     const uint8_t *page =
         output->page ? output->page : window->memory.window + window->retain.header.areas.page.at;
 
-    look(&window->retain);
-    uint32_t cpus = head(out, &window->retain, page, window->retain.header.page_bytes, output);
-    pieces(out, &window->retain, output);
+    core_write_count_pieces(&window->retain);
+    uint32_t cpus =
+        core_write_put_head(out, &window->retain, page, window->retain.header.page_bytes, output);
+    core_write_put_pieces(out, &window->retain, output);
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
-        capture_losses_end(&check, cpu, NULL, put_slots, out);
+        capture_losses_end(&core_write_checked, cpu, NULL, core_write_put_slots, out);
     }
 }
 
@@ -157,6 +159,6 @@ int core_write(struct core_window *window, struct core_output *output)
         return -1;
     }
     write_to(out, window, output);
-    output->bytes = written;
+    output->bytes = core_write_bytes_written;
     return output_commit(&file) == 0 ? 0 : -1;
 }

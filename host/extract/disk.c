@@ -11,7 +11,7 @@
 #include "host/kymo.h"
 #include "lib/blocklog/blocklog.h"
 
-static int disk_read(void *context, uint64_t sector, void *data, uint32_t sectors)
+static int extract_disk_read(void *context, uint64_t sector, void *data, uint32_t sectors)
 {
     const struct extract_disk *disk = context;
     size_t bytes = (size_t)sectors * BLOCKLOG_SECTOR, at = 0;
@@ -34,7 +34,7 @@ static int disk_read(void *context, uint64_t sector, void *data, uint32_t sector
     return 0;
 }
 
-static int disk_write(void *context, uint64_t sector, const void *data, uint32_t sectors)
+static int extract_disk_write(void *context, uint64_t sector, const void *data, uint32_t sectors)
 {
     (void)context;
     (void)sector;
@@ -43,7 +43,7 @@ static int disk_write(void *context, uint64_t sector, const void *data, uint32_t
     return -EROFS;
 }
 
-static int disk_flush(void *context)
+static int extract_disk_flush(void *context)
 {
     (void)context;
     return 0;
@@ -54,7 +54,7 @@ static void take_size(struct extract_disk *disk)
 {
     struct blocklog_super super;
 
-    if (disk_read(disk, 0, &super, 1) == 0 && blocklog_super_is_sound(&super) &&
+    if (extract_disk_read(disk, 0, &super, 1) == 0 && blocklog_super_is_sound(&super) &&
         super.sectors > disk->disk.sectors) {
         disk->missing = super.sectors - disk->disk.sectors;
         disk->disk.sectors = super.sectors;
@@ -88,9 +88,9 @@ int extract_disk_open(struct extract_disk *disk, const char *path)
     disk->disk = (struct blocklog_disk){.context = disk,
                                         .sectors = (uint64_t)bytes / BLOCKLOG_SECTOR,
                                         .physical_bytes = BLOCKLOG_SECTOR,
-                                        .read = disk_read,
-                                        .write = disk_write,
-                                        .flush = disk_flush};
+                                        .read = extract_disk_read,
+                                        .write = extract_disk_write,
+                                        .flush = extract_disk_flush};
     disk->missing = 0;
     take_size(disk);
     return 0;

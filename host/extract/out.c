@@ -19,7 +19,7 @@ static uint64_t lost_bytes(const struct extract_capture *capture)
 }
 
 /* A board without a clock counts from 1970. */
-static const char *date(uint64_t seconds, char text[32])
+static const char *extract_date_text(uint64_t seconds, char text[32])
 {
     time_t when = (time_t)seconds;
     struct tm parts;
@@ -33,14 +33,14 @@ static const char *date(uint64_t seconds, char text[32])
 
 /* The capture has only its beginning: it wasn't acknowledged, or the logger ended before a buffer.
  * */
-static bool is_empty(const struct extract_capture *capture)
+static bool extract_capture_is_empty(const struct extract_capture *capture)
 {
     return !capture->whole && capture->size == 0;
 }
 
-static const char *state(const struct extract_capture *capture)
+static const char *extract_state_text(const struct extract_capture *capture)
 {
-    return capture->whole ? "whole" : is_empty(capture) ? "empty" : "cut";
+    return capture->whole ? "whole" : extract_capture_is_empty(capture) ? "empty" : "cut";
 }
 
 static void list_line(const struct extract_capture *capture, size_t number)
@@ -49,8 +49,8 @@ static void list_line(const struct extract_capture *capture, size_t number)
 
     kymo_plain_name(capture->name, strlen(capture->name), name);
     printf("%3zu  %-19s  %12" PRIu64 "  %10" PRIu64 "  %10" PRIu64 "  %-5s  %s\n", number,
-           date(capture->time, when), capture->bytes + capture->trailers, capture->slots,
-           capture->lost, state(capture), name);
+           extract_date_text(capture->time, when), capture->bytes + capture->trailers,
+           capture->slots, capture->lost, extract_state_text(capture), name);
 }
 
 int extract_print_list(const struct extract *extract)
@@ -70,7 +70,7 @@ struct writing {
     const char *path;
 };
 
-static int take(void *context, const void *data, size_t bytes)
+static int extract_take_bytes(void *context, const void *data, size_t bytes)
 {
     struct writing *writing = context;
 
@@ -83,7 +83,7 @@ static int take(void *context, const void *data, size_t bytes)
 }
 
 /* Reports missing data; the available data is in the file anyway. */
-static int account(const struct extract_capture *capture, const char *path)
+static int extract_report_missing(const struct extract_capture *capture, const char *path)
 {
     uint64_t missing = lost_bytes(capture);
 
@@ -101,7 +101,7 @@ static int account(const struct extract_capture *capture, const char *path)
 }
 
 /* Its name has been taken: by what was extracted before, or by somebody else's file. */
-static int taken(struct output *output, const char *path)
+static int extract_report_taken(struct output *output, const char *path)
 {
     bool same = output_is_same(output);
 
@@ -124,7 +124,7 @@ static int write_capture(struct extract *extract, struct extract_capture *captur
     if (output_open(&writing.output, path, policy) != 0) {
         return KYMO_FAILURE;
     }
-    int result = extract_read(&extract->log, capture, take, &writing);
+    int result = extract_read(&extract->log, capture, extract_take_bytes, &writing);
     kymo_progress_end();
     if (result < -1) {
         kymo_error("%s: %s", extract->path, strerror(-result));
@@ -133,7 +133,7 @@ static int write_capture(struct extract *extract, struct extract_capture *captur
     }
     result = output_try_commit(&writing.output);
     if (result == -EEXIST) {
-        return taken(&writing.output, path);
+        return extract_report_taken(&writing.output, path);
     }
     if (result != 0) {
         return KYMO_FAILURE;
@@ -141,7 +141,7 @@ static int write_capture(struct extract *extract, struct extract_capture *captur
     if (strcmp(path, "-") != 0) {
         printf("%s: %" PRIu64 " bytes, %" PRIu64 " slots\n", path, writing.done, capture->slots);
     }
-    return account(capture, path);
+    return extract_report_missing(capture, path);
 }
 
 /* ---- names ------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ static void tag_of(struct extract *extract, struct extract_capture *capture,
 
 /* trace.kev that a board called virt-a64 began with record 42:
  * FOLDER/trace-virt-a64-7f3a12c4-42.kev */
-static char *path_of(struct extract *extract, size_t number)
+static char *extract_capture_path(struct extract *extract, size_t number)
 {
     struct extract_capture *capture = &extract->found.capture[number - 1];
     char plain[KYMO_NAME_MOST], tag[KYMO_TAG_MOST], name[KYMO_NAME_MOST], *path = NULL;
@@ -229,9 +229,9 @@ int extract_write(struct extract *extract)
     int status = KYMO_OK;
 
     for (size_t i = first; i <= last; i++) {
-        char *path = path_of(extract, i);
+        char *path = extract_capture_path(extract, i);
 
-        if (path && is_empty(&extract->found.capture[i - 1])) {
+        if (path && extract_capture_is_empty(&extract->found.capture[i - 1])) {
             kymo_error("%s: capture %zu is empty: nothing but its beginning was written", path, i);
             status = extract->number ? KYMO_FAILURE : status;
             free(path);

@@ -26,7 +26,7 @@ struct search {
     struct blocklog_super super; /* the newest log's, wherever it was; frames 0: none */
 };
 
-static uint32_t crc(const void *data, size_t bytes)
+static uint32_t extract_scan_header_crc(const void *data, size_t bytes)
 {
     return ~crc32c_add(CRC32C_START, data, bytes);
 }
@@ -43,14 +43,15 @@ static int layout_of(const struct blocklog_disk *disk, uint64_t sector,
     for (int layout = 1; bytes > 0 && layout <= 8; layout += 7) {
         if (sector + (uint64_t)layout + sectors <= disk->sectors &&
             disk->read(disk->context, sector + (uint64_t)layout, data, sectors) == 0 &&
-            crc(data, bytes) == wanted) {
+            extract_scan_header_crc(data, bytes) == wanted) {
             return layout;
         }
     }
     return 0;
 }
 
-static int add(struct search *search, uint64_t sector, const struct blocklog_header *header)
+static int extract_scan_add_capture(struct search *search, uint64_t sector,
+                                    const struct blocklog_header *header)
 {
     if (search->count == search->room) {
         size_t room = search->room ? 2 * search->room : 1024;
@@ -80,7 +81,7 @@ static int look_at(struct search *search, uint64_t sector, const void *data)
     if (blocklog_super_is_sound(super) && super->id >= search->super.id) {
         search->super = *super;
     }
-    return blocklog_header_is_sound(header) ? add(search, sector, header) : 0;
+    return blocklog_header_is_sound(header) ? extract_scan_add_capture(search, sector, header) : 0;
 }
 
 /* Sector by sector where several at once can't be read. */
@@ -227,7 +228,7 @@ static int show_sector(const struct extract_scan *scan, uint64_t sector, void *d
     return real < scan->disk->sectors ? scan->disk->read(scan->disk->context, real, data, 1) : -EIO;
 }
 
-static int show(void *context, uint64_t sector, void *data, uint32_t sectors)
+static int extract_scan_show_progress(void *context, uint64_t sector, void *data, uint32_t sectors)
 {
     int result = 0;
 
@@ -237,8 +238,8 @@ static int show(void *context, uint64_t sector, void *data, uint32_t sectors)
     return result;
 }
 
-static void place(struct extract_scan *scan, const struct search *search,
-                  const struct blocklog *log)
+static void extract_scan_place_captures(struct extract_scan *scan, const struct search *search,
+                                        const struct blocklog *log)
 {
     uint64_t stride = scan->header_sectors + BLOCKLOG_DATA_SECTORS;
     uint64_t laps = frames_of(search, stride);
@@ -278,11 +279,11 @@ static int show_log(struct extract_scan *scan, const struct search *search, stru
     if (log->next - log->oldest > scan->frames) {
         log->oldest = log->next - scan->frames;
     }
-    place(scan, search, log);
+    extract_scan_place_captures(scan, search, log);
     scan->found = (struct blocklog_disk){.context = scan,
                                          .sectors = BLOCKLOG_DISK(scan->frames, 1),
                                          .physical_bytes = BLOCKLOG_SECTOR,
-                                         .read = show};
+                                         .read = extract_scan_show_progress};
     log->disk = &scan->found;
     log->super = (struct blocklog_super){.version = BLOCKLOG_VERSION,
                                          .header_sectors = 1,

@@ -10,7 +10,7 @@ struct class
 };
 
 /* The first row that fits. */
-static const struct class classes[] = {
+static const struct class fbt_a64_class_table[] = {
     {0xfffffc1f, 0xd65f0000, FBT_RETURN, 0, 0},
     {0xfc000000, 0x14000000, FBT_BRANCH, 0, 26},
     {0xfc000000, 0x94000000, FBT_CALL, 0, 26},
@@ -28,12 +28,12 @@ static const struct class classes[] = {
     {0x00000000, 0x00000000, FBT_PLAIN, 0, 0},
 };
 
-static uint32_t word(const uint8_t *b)
+static uint32_t fbt_a64_insn_word(const uint8_t *b)
 {
     return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-static int64_t offset_of(uint32_t insn, unsigned low, unsigned bits)
+static int64_t fbt_a64_offset_of(uint32_t insn, unsigned low, unsigned bits)
 {
     uint64_t field = insn >> low & ((1ull << bits) - 1);
     uint64_t sign = 1ull << (bits - 1);
@@ -42,7 +42,7 @@ static int64_t offset_of(uint32_t insn, unsigned low, unsigned bits)
 }
 
 /* STP x, x, [sp, #-n]! or SUB sp, sp, #n. */
-static bool makes_frame(uint32_t insn)
+static bool fbt_a64_makes_frame(uint32_t insn)
 {
     bool stp = (insn & 0xffe003e0) == 0xa9a003e0;
     bool sub = (insn & 0xff8003ff) == 0xd10003ff;
@@ -52,21 +52,21 @@ static bool makes_frame(uint32_t insn)
 
 struct fbt_insn fbt_a64_decode(const uint8_t *bytes, size_t room, uint64_t address)
 {
-    const struct class *c = classes;
+    const struct class *c = fbt_a64_class_table;
 
     if (room < 4) {
         return (struct fbt_insn){.kind = FBT_STOP, .length = (uint8_t)room};
     }
-    uint32_t insn = word(bytes);
+    uint32_t insn = fbt_a64_insn_word(bytes);
     while ((insn & c->mask) != c->value) {
         c++;
     }
-    struct fbt_insn out = {.kind = c->kind, .length = 4, .makes_frame = makes_frame(insn)};
+    struct fbt_insn out = {.kind = c->kind, .length = 4, .makes_frame = fbt_a64_makes_frame(insn)};
     out.may_call = c->value == 0xd61f0200;
     out.conditional = c->bits && c->bits < 26;
     if (c->bits) {
         out.has_target = true;
-        out.target = address + (uint64_t)offset_of(insn, c->low, c->bits);
+        out.target = address + (uint64_t)fbt_a64_offset_of(insn, c->low, c->bits);
     }
     return out;
 }

@@ -84,7 +84,7 @@ struct region {
     bool data;
 };
 
-static int by_address(const void *a, const void *b)
+static int fbt_elf_by_address(const void *a, const void *b)
 {
     const struct region *x = a, *y = b;
 
@@ -98,7 +98,7 @@ static int functions_by_address(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static void add_function(struct fbt_kernel *k, const GElf_Sym *s, const char *name)
+static void fbt_elf_add_function(struct fbt_kernel *k, const GElf_Sym *s, const char *name)
 {
     k->functions = realloc(k->functions, (k->nfunctions + 1) * sizeof(*k->functions));
     char *copy = strdup(name);
@@ -146,14 +146,14 @@ static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name
         return 1;
     }
     if (in_text && is_function(r, s)) {
-        add_function(r->k, s, name);
+        fbt_elf_add_function(r->k, s, name);
     }
     return 0;
 }
 
 static void mark_data(struct fbt_text *t, struct region *regions, size_t n)
 {
-    qsort(regions, n, sizeof(*regions), by_address);
+    qsort(regions, n, sizeof(*regions), fbt_elf_by_address);
     for (size_t i = 0; i < n; i++) {
         uint64_t end = i + 1 < n ? regions[i + 1].at : t->base + t->size;
         for (uint64_t at = regions[i].at; regions[i].data && at < end; at += 2) {
@@ -236,7 +236,7 @@ static const uint8_t *bytes_find(struct reading *r, uint64_t address, uint64_t e
     return NULL;
 }
 
-static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end)
+static const uint8_t *fbt_elf_bytes_at(struct reading *r, uint64_t address, uint64_t end)
 {
     const uint8_t *bytes = bytes_find(r, address, end);
 
@@ -246,7 +246,7 @@ static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end
     return bytes;
 }
 
-static bool in_text(const struct fbt_text *t, uint64_t address)
+static bool fbt_elf_in_text(const struct fbt_text *t, uint64_t address)
 {
     return address - t->base < t->size;
 }
@@ -266,7 +266,8 @@ static void add_edge(struct fbt_kernel *k, uint64_t from, uint64_t to)
  * the text is where it leads. */
 static void read_pins(struct reading *r, uint64_t start, uint64_t end, unsigned words)
 {
-    const uint8_t *p = start < end ? bytes_at(r, start, end) : NULL; /* a program has none */
+    const uint8_t *p =
+        start < end ? fbt_elf_bytes_at(r, start, end) : NULL; /* a program has none */
     const struct fbt_text *t = &r->k->text;
     uint64_t site = 0;
 
@@ -278,7 +279,7 @@ static void read_pins(struct reading *r, uint64_t start, uint64_t end, unsigned 
                  n % words ? FBT_MARK_TARGET : FBT_MARK_PINNED | FBT_MARK_TARGET);
         if (n % words == 0) {
             site = value;
-        } else if (in_text(t, value)) {
+        } else if (fbt_elf_in_text(t, value)) {
             add_edge(r->k, site, value);
         }
     }
@@ -290,7 +291,7 @@ struct jump {
     uint64_t at, table;
 };
 
-static int jumps_by_table(const void *a, const void *b)
+static int fbt_elf_jumps_by_table(const void *a, const void *b)
 {
     const struct jump *x = a, *y = b;
 
@@ -306,7 +307,7 @@ static struct jump *find_jumps(const struct fbt_kernel *k, size_t *n)
     *n = 0;
     for (size_t i = 0; i < k->nfunctions; i++) {
         const struct fbt_function *f = &k->functions[i];
-        for (uint64_t at = f->at; at < f->at + f->size && in_text(t, at);) {
+        for (uint64_t at = f->at; at < f->at + f->size && fbt_elf_in_text(t, at);) {
             struct fbt_insn insn = fbt_decode_at(t, at);
             if (insn.kind == FBT_INDIRECT && insn.target) {
                 jumps = realloc(jumps, (*n + 1) * sizeof(*jumps));
@@ -319,7 +320,7 @@ static struct jump *find_jumps(const struct fbt_kernel *k, size_t *n)
         }
     }
     if (jumps) {
-        qsort(jumps, *n, sizeof(*jumps), jumps_by_table);
+        qsort(jumps, *n, sizeof(*jumps), fbt_elf_jumps_by_table);
     }
     return jumps;
 }
@@ -338,7 +339,7 @@ static void read_jumps(struct reading *r)
         for (const uint8_t *entry; at < end && (entry = bytes_find(r, at, at + sizeof(to)));
              at += sizeof(to)) {
             memcpy(&to, entry, sizeof(to));
-            if (!in_text(&r->k->text, to) || fbt_marked(&r->k->text, to, FBT_MARK_START)) {
+            if (!fbt_elf_in_text(&r->k->text, to) || fbt_marked(&r->k->text, to, FBT_MARK_START)) {
                 break;
             }
             add_edge(r->k, jumps[i].at, to);

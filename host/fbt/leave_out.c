@@ -16,7 +16,7 @@ static const struct rule {
 #define CALLED(root, reason)
 #include "host/fbt/left_out.def"
 };
-static const struct rule roots[] = {
+static const struct rule leave_out_root_rules[] = {
 #define OBJECTS(prefix, reason)
 #define SOMEWHERE(prefix, reason)
 #define CALLED(root, reason) {root, reason, false},
@@ -105,7 +105,7 @@ struct closure {
     size_t n;
 };
 
-static void add(struct closure *c, const struct fbt_function *f)
+static void leave_out_add_function(struct closure *c, const struct fbt_function *f)
 {
     size_t i = (size_t)(f - c->k->functions);
 
@@ -123,14 +123,14 @@ static void add_called(struct closure *c, const struct fbt_function *f)
         struct fbt_insn i = fbt_decode_at(t, at);
         const struct fbt_function *to = i.has_target ? fbt_kernel_find(c->k, i.target) : NULL;
         if (to) {
-            add(c, to);
+            leave_out_add_function(c, to);
         }
         at += i.length;
     }
 }
 
 /* A function whose name has been made longer by the compiler is the function. */
-static bool is_named(const char *name, const char *wanted)
+static bool leave_out_is_named(const char *name, const char *wanted)
 {
     size_t n = strlen(wanted);
 
@@ -160,8 +160,8 @@ static void by_caller(struct fbt_kernel *k, const char *root, const char *reason
                         calloc(k->nfunctions, sizeof(size_t)), 0};
 
     for (size_t i = 0; c.seen && c.todo && i < k->nfunctions; i++) {
-        if (is_named(k->functions[i].name, root)) {
-            add(&c, &k->functions[i]);
+        if (leave_out_is_named(k->functions[i].name, root)) {
+            leave_out_add_function(&c, &k->functions[i]);
         }
     }
     if (c.n == 0 && !is_others(k, root)) {
@@ -177,7 +177,7 @@ static void by_caller(struct fbt_kernel *k, const char *root, const char *reason
 }
 
 /* Pieces that the compiler has split off are no functions. */
-static void by_name(struct fbt_kernel *k)
+static void leave_out_check_names(struct fbt_kernel *k)
 {
     for (size_t i = 0; i < k->nfunctions; i++) {
         struct fbt_function *f = &k->functions[i];
@@ -191,9 +191,9 @@ void fbt_kernel_leave_out(struct fbt_kernel *k, const char *map, const char *fol
 {
     by_object(k, map, folder);
     rules_have_objects();
-    by_name(k);
-    for (size_t i = 0; i < COUNT(roots); i++) {
-        by_caller(k, roots[i].prefix, roots[i].reason);
+    leave_out_check_names(k);
+    for (size_t i = 0; i < COUNT(leave_out_root_rules); i++) {
+        by_caller(k, leave_out_root_rules[i].prefix, leave_out_root_rules[i].reason);
     }
 }
 

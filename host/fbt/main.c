@@ -34,7 +34,7 @@ enum {
 #define FBT_HEADS 10, 18, 26, 19, 11, 34, 9, 2, 27, 17, 1, 35
 #define FBT_RETURN_KINDS 1, 8, 0, 4, 2
 
-static int by_name(const void *a, const void *b)
+static int fbt_compare_names(const void *a, const void *b)
 {
     const struct fbt_function *x = *(const struct fbt_function *const *)a;
     const struct fbt_function *y = *(const struct fbt_function *const *)b;
@@ -44,7 +44,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Returns the functions with a probe, by name: functions of one name share their probes. */
-static struct fbt_function **probed(const struct fbt_kernel *k, size_t *n)
+static struct fbt_function **fbt_probed_functions(const struct fbt_kernel *k, size_t *n)
 {
     struct fbt_function **list = calloc(k->nfunctions + 1, sizeof(*list));
 
@@ -56,7 +56,7 @@ static struct fbt_function **probed(const struct fbt_kernel *k, size_t *n)
         }
     }
     if (list) {
-        qsort(list, *n, sizeof(*list), by_name);
+        qsort(list, *n, sizeof(*list), fbt_compare_names);
     }
     return list;
 }
@@ -87,7 +87,7 @@ static void print_bits(struct printer *p, uint64_t value, unsigned n)
 }
 
 /* A number of so many bits, or more. */
-static void print_number(struct printer *p, unsigned bits, uint64_t number)
+static void fbt_print_number(struct printer *p, unsigned bits, uint64_t number)
 {
     unsigned zeros = 0;
 
@@ -106,10 +106,10 @@ static void print_pad(struct printer *p, int64_t bytes)
 {
     int64_t n = bytes / p->unit;
 
-    print_number(p, FBT_PAD_BITS, (uint64_t)(n < 0 ? -2 * n - 1 : 2 * n));
+    fbt_print_number(p, FBT_PAD_BITS, (uint64_t)(n < 0 ? -2 * n - 1 : 2 * n));
 }
 
-static const unsigned char heads[] = {FBT_HEADS}, kinds[] = {FBT_RETURN_KINDS};
+static const unsigned char fbt_head_codes[] = {FBT_HEADS}, fbt_kind_codes[] = {FBT_RETURN_KINDS};
 
 /* Returns where the value is in the list, or the length of the list. */
 static unsigned place_in(const unsigned char *list, unsigned n, unsigned value)
@@ -122,11 +122,11 @@ static unsigned place_in(const unsigned char *list, unsigned n, unsigned value)
     return place;
 }
 
-static void print_head(struct printer *p, unsigned head)
+static void fbt_print_head(struct printer *p, unsigned head)
 {
-    unsigned place = place_in(heads, sizeof(heads), head);
+    unsigned place = place_in(fbt_head_codes, sizeof(fbt_head_codes), head);
 
-    print_number(p, FBT_HEAD_BITS, place < sizeof(heads) ? place : place + head);
+    fbt_print_number(p, FBT_HEAD_BITS, place < sizeof(fbt_head_codes) ? place : place + head);
 }
 
 static void print_returns(struct printer *p, const struct fbt_function *f)
@@ -140,14 +140,15 @@ static void print_returns(struct printer *p, const struct fbt_function *f)
         }
         unsigned bits = (unsigned)(r->insn - r->at) / 2 | (r->pad ? FBT_RETURN_PAD : 0) |
                         (r->tail ? FBT_RETURN_TAIL : 0);
-        unsigned kind = place_in(kinds, sizeof(kinds), bits);
-        if (kind == sizeof(kinds)) {
-            print_number(p, FBT_RETURN_BITS, 0);
-            print_number(p, FBT_OTHER_BITS, bits);
+        unsigned kind = place_in(fbt_kind_codes, sizeof(fbt_kind_codes), bits);
+        if (kind == sizeof(fbt_kind_codes)) {
+            fbt_print_number(p, FBT_RETURN_BITS, 0);
+            fbt_print_number(p, FBT_OTHER_BITS, bits);
             kind = 0;
         }
-        print_number(p, FBT_RETURN_BITS,
-                     1 + (r->insn - before) / (unsigned)p->unit * sizeof(kinds) + kind);
+        fbt_print_number(p, FBT_RETURN_BITS,
+                         1 + (r->insn - before) / (unsigned)p->unit * sizeof(fbt_kind_codes) +
+                             kind);
         if (r->pad) {
             print_pad(p, (int64_t)(r->pad - r->at));
         }
@@ -156,14 +157,15 @@ static void print_returns(struct printer *p, const struct fbt_function *f)
 }
 
 /* Prints a function's address, from where the one before ends; returns where it ends itself. */
-static uint64_t print_address(struct printer *p, const struct fbt_function *f, uint64_t before)
+static uint64_t fbt_print_address(struct printer *p, const struct fbt_function *f, uint64_t before)
 {
     bool down = f->at <= before;
 
     if (down) {
-        print_number(p, FBT_ADDRESS_BITS, 0);
+        fbt_print_number(p, FBT_ADDRESS_BITS, 0);
     }
-    print_number(p, FBT_ADDRESS_BITS, (down ? before - f->at : f->at - before) / (unsigned)p->unit);
+    fbt_print_number(p, FBT_ADDRESS_BITS,
+                     (down ? before - f->at : f->at - before) / (unsigned)p->unit);
     return f->nreturns ? f->returns[f->nreturns - 1].insn : f->at;
 }
 
@@ -183,8 +185,8 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
             fbt_die("%s does not fit the table", f->name);
         }
         print_bits(&p, 0, p.bits % 2);
-        print_head(&p, displaced | (same ? FBT_SAME_NAME : 0) | f->nreturns << FBT_REST);
-        before = print_address(&p, f, before);
+        fbt_print_head(&p, displaced | (same ? FBT_SAME_NAME : 0) | f->nreturns << FBT_REST);
+        before = fbt_print_address(&p, f, before);
         if (f->pad) {
             print_pad(&p, (int64_t)(f->pad - f->at));
         }
@@ -198,7 +200,7 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
     fprintf(out, "\n};\nconst unsigned fbt_function_count = %zu;\n", n);
 }
 
-static void print_bytes(FILE *out, const char *name, const unsigned char *bytes, size_t n)
+static void fbt_print_bytes(FILE *out, const char *name, const unsigned char *bytes, size_t n)
 {
     struct printer p = {.out = out};
 
@@ -224,8 +226,8 @@ static void print_names(FILE *out, struct fbt_function **list, size_t n)
         }
     }
     short_texts_make(&s, names, different, FBT_NAME_MOST);
-    print_bytes(out, "fbt_names", s.bytes, s.n);
-    print_bytes(out, "fbt_codes", s.codes, s.ncodes);
+    fbt_print_bytes(out, "fbt_names", s.bytes, s.n);
+    fbt_print_bytes(out, "fbt_codes", s.codes, s.ncodes);
     free(s.bytes);
     free(names);
 }
@@ -244,11 +246,11 @@ static void print_id(FILE *out, const char *kernel)
     fprintf(out, "};\n");
 }
 
-static void write_table(const struct fbt_kernel *k, const char *kernel, const char *path)
+static void fbt_write_table(const struct fbt_kernel *k, const char *kernel, const char *path)
 {
     FILE *out = fopen(path, "w");
     size_t n;
-    struct fbt_function **list = probed(k, &n);
+    struct fbt_function **list = fbt_probed_functions(k, &n);
 
     if (!out || !list) {
         err(1, "%s", path);
@@ -311,7 +313,7 @@ static void write_list(const struct fbt_kernel *k, const char *path)
 }
 
 /* The table is of the one, the text of the other: they must not differ where it matters. */
-static void check(const char *kernel, const char *image)
+static void fbt_check_image(const char *kernel, const char *image)
 {
     struct fbt_kernel a = {0}, b = {0};
 
@@ -334,7 +336,7 @@ int main(int argc, char **argv)
     struct fbt_kernel k = {0};
 
     if (argc == 4 && strcmp(argv[1], "--check") == 0) {
-        check(argv[2], argv[3]);
+        fbt_check_image(argv[2], argv[3]);
         return 0;
     }
     if (argc != 6) {
@@ -343,7 +345,7 @@ int main(int argc, char **argv)
     fbt_kernel_read(&k, argv[1]);
     fbt_kernel_leave_out(&k, argv[2], argv[3]);
     fbt_kernel_scan(&k);
-    write_table(&k, argv[1], argv[4]);
+    fbt_write_table(&k, argv[1], argv[4]);
     write_list(&k, argv[5]);
     fbt_kernel_free(&k);
     return 0;

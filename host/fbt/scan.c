@@ -28,12 +28,12 @@ struct walk {
     unsigned register_jumps;
 };
 
-static bool movable(const struct fbt_insn *i)
+static bool fbt_scan_is_movable(const struct fbt_insn *i)
 {
     return i->kind == FBT_PLAIN || i->kind == FBT_SHIFTED;
 }
 
-static bool pinned(const struct fbt_text *t, uint64_t at)
+static bool fbt_scan_is_pinned(const struct fbt_text *t, uint64_t at)
 {
     return fbt_marked(t, at, FBT_MARK_PINNED);
 }
@@ -84,13 +84,13 @@ static bool movable_last(const struct fbt_insn *i)
 {
     bool jump = i->kind == FBT_BRANCH && (!i->conditional || i->length == 2);
 
-    return movable(i) || jump || i->kind == FBT_RETURN || i->may_call;
+    return fbt_scan_is_movable(i) || jump || i->kind == FBT_RETURN || i->may_call;
 }
 
 static const char *entry_wrong(const struct fbt_text *t, const struct fbt_function *f, uint64_t at,
                                const struct fbt_insn *i)
 {
-    if (pinned(t, at)) {
+    if (fbt_scan_is_pinned(t, at)) {
         return "starts with a trace site";
     }
     if (at > f->at && fbt_marked(t, at, FBT_MARK_TARGET)) {
@@ -102,7 +102,7 @@ static const char *entry_wrong(const struct fbt_text *t, const struct fbt_functi
     if (at == f->at && i->length >= site_bytes(t) && movable_last(i)) {
         return NULL;
     }
-    return movable(i) ? NULL : "starts with an instruction that can't be moved";
+    return fbt_scan_is_movable(i) ? NULL : "starts with an instruction that can't be moved";
 }
 
 /* As many instructions as a wide branch replaces. */
@@ -125,7 +125,7 @@ static void scan_narrow_entry(const struct fbt_text *t, struct fbt_function *f)
 {
     struct fbt_insn i = fbt_decode_at(t, f->at);
 
-    if (i.length < site_bytes(t) && movable_last(&i) && !pinned(t, f->at)) {
+    if (i.length < site_bytes(t) && movable_last(&i) && !fbt_scan_is_pinned(t, f->at)) {
         f->pad = fbt_pad_take(t, f->at);
         f->entry = f->pad ? i.length : 0;
         f->no_entry = f->pad ? NULL : f->no_entry;
@@ -148,7 +148,7 @@ static void scan_entry(const struct fbt_text *t, struct fbt_function *f)
 
 static const char *return_wrong(const struct walk *w)
 {
-    if (pinned(w->t, w->at)) {
+    if (fbt_scan_is_pinned(w->t, w->at)) {
         return "a return that is known by its address";
     }
     return w->at < w->f->at + w->f->entry ? "its first instruction is its return" : NULL;
@@ -157,9 +157,10 @@ static const char *return_wrong(const struct walk *w)
 /* A narrow return and the instruction before it make room for a wide branch. */
 static bool before_too(const struct walk *w)
 {
-    return w->before && !w->conditional && !w->before_conditional && movable(&w->before_insn) &&
-           !pinned(w->t, w->before) && !fbt_marked(w->t, w->at, FBT_MARK_TARGET) &&
-           w->before >= w->f->at + w->f->entry && !w->before_displaced;
+    return w->before && !w->conditional && !w->before_conditional &&
+           fbt_scan_is_movable(&w->before_insn) && !fbt_scan_is_pinned(w->t, w->before) &&
+           !fbt_marked(w->t, w->at, FBT_MARK_TARGET) && w->before >= w->f->at + w->f->entry &&
+           !w->before_displaced;
 }
 
 /* The function's code ends with a narrow return, and the filling behind it makes room for a wide

@@ -8,21 +8,21 @@
 /* Range of a 16-bit branch, from its own address: the nearest and the farthest pad. */
 enum { HOP_LEAST = -2044, HOP_MOST = 2046 };
 
-static bool inside(const struct fbt_text *t, uint64_t address)
+static bool fbt_text_is_inside(const struct fbt_text *t, uint64_t address)
 {
     return address >= t->base && address < t->base + t->size;
 }
 
 void fbt_mark(struct fbt_text *t, uint64_t address, uint8_t mark)
 {
-    if (inside(t, address)) {
+    if (fbt_text_is_inside(t, address)) {
         t->marks[address - t->base] |= mark;
     }
 }
 
 bool fbt_marked(const struct fbt_text *t, uint64_t address, uint8_t mark)
 {
-    return inside(t, address) && (t->marks[address - t->base] & mark);
+    return fbt_text_is_inside(t, address) && (t->marks[address - t->base] & mark);
 }
 
 struct fbt_insn fbt_decode_at(const struct fbt_text *t, uint64_t address)
@@ -82,7 +82,7 @@ bool fbt_is_nop(const struct fbt_text *t, uint64_t at)
 {
     const uint8_t *b = t->bytes + (at - t->base);
 
-    return inside(t, at) && (b[0] | b[1] << 8) == NOP &&
+    return fbt_text_is_inside(t, at) && (b[0] | b[1] << 8) == NOP &&
            !fbt_marked(t, at, FBT_MARK_DATA | FBT_MARK_PINNED);
 }
 

@@ -4,12 +4,12 @@
 
 enum { PC = 15 };
 
-static uint32_t half(const uint8_t *b)
+static uint32_t fbt_thumb_half_word(const uint8_t *b)
 {
     return (uint32_t)b[0] | (uint32_t)b[1] << 8;
 }
 
-static int64_t extend(uint32_t field, unsigned bits)
+static int64_t fbt_thumb_sign_extend(uint32_t field, unsigned bits)
 {
     uint32_t sign = 1u << (bits - 1);
 
@@ -40,7 +40,7 @@ static enum fbt_kind high_registers(uint32_t h)
 }
 
 /* 1011 xxxx: what doesn't fit elsewhere. */
-static void miscellaneous(struct fbt_insn *out, uint32_t h, uint64_t address)
+static void fbt_thumb_decode_misc(struct fbt_insn *out, uint32_t h, uint64_t address)
 {
     if ((h & 0xf500) == 0xb100) { /* CBZ, CBNZ: forward only */
         out->conditional = true;
@@ -57,10 +57,10 @@ static void miscellaneous(struct fbt_insn *out, uint32_t h, uint64_t address)
     }
 }
 
-static void narrow(struct fbt_insn *out, uint32_t h, uint64_t address)
+static void fbt_thumb_decode_narrow(struct fbt_insn *out, uint32_t h, uint64_t address)
 {
     if ((h & 0xf000) == 0xb000) {
-        miscellaneous(out, h, address);
+        fbt_thumb_decode_misc(out, h, address);
     } else if ((h & 0xfc00) == 0x4400) {
         out->kind = high_registers(h);
         out->may_call = out->kind == FBT_INDIRECT && (h & 0xff00) == 0x4700;
@@ -72,9 +72,9 @@ static void narrow(struct fbt_insn *out, uint32_t h, uint64_t address)
         out->kind = FBT_STOP;
     } else if ((h & 0xf000) == 0xd000) {
         out->conditional = true;
-        go_to(out, FBT_BRANCH, address, extend(h & 0xff, 8) * 2);
+        go_to(out, FBT_BRANCH, address, fbt_thumb_sign_extend(h & 0xff, 8) * 2);
     } else if ((h & 0xf800) == 0xe000) {
-        go_to(out, FBT_BRANCH, address, extend(h & 0x7ff, 11) * 2);
+        go_to(out, FBT_BRANCH, address, fbt_thumb_sign_extend(h & 0x7ff, 11) * 2);
     }
 }
 
@@ -85,7 +85,8 @@ static int64_t wide_offset(uint32_t a, uint32_t b)
 {
     uint32_t s = a >> 10 & 1, i1 = ~((b >> 13) ^ s) & 1, i2 = ~((b >> 11) ^ s) & 1;
 
-    return extend(s << 24 | i1 << 23 | i2 << 22 | (a & 0x3ff) << 12 | (b & 0x7ff) << 1, 25);
+    return fbt_thumb_sign_extend(
+        s << 24 | i1 << 23 | i2 << 22 | (a & 0x3ff) << 12 | (b & 0x7ff) << 1, 25);
 }
 
 /* B<c>.W, encoding T3. */
@@ -93,7 +94,8 @@ static int64_t conditional_offset(uint32_t a, uint32_t b)
 {
     uint32_t s = a >> 10 & 1, j1 = b >> 13 & 1, j2 = b >> 11 & 1;
 
-    return extend(s << 20 | j2 << 19 | j1 << 18 | (a & 0x3f) << 12 | (b & 0x7ff) << 1, 21);
+    return fbt_thumb_sign_extend(
+        s << 20 | j2 << 19 | j1 << 18 | (a & 0x3f) << 12 | (b & 0x7ff) << 1, 21);
 }
 
 /* 11110 with bit 15 of the second half set: branches and system instructions. */
@@ -114,7 +116,7 @@ static void branch_or_system(struct fbt_insn *out, uint32_t a, uint32_t b, uint6
 }
 
 /* LDM, STM, LDR, STR and their kin: those that load the PC or count from it. */
-static void memory(struct fbt_insn *out, uint32_t a, uint32_t b)
+static void fbt_thumb_decode_memory(struct fbt_insn *out, uint32_t a, uint32_t b)
 {
     bool multiple = (a & 0xfe40) == 0xe800, dual = (a & 0xfe40) == 0xe840;
     bool load = a & 0x10, pops = (a & 0xffff) == 0xe8bd;
@@ -135,7 +137,7 @@ static void memory(struct fbt_insn *out, uint32_t a, uint32_t b)
     }
 }
 
-static void wide(struct fbt_insn *out, uint32_t a, uint32_t b, uint64_t address)
+static void fbt_thumb_decode_wide(struct fbt_insn *out, uint32_t a, uint32_t b, uint64_t address)
 {
     uint32_t op = a >> 11 & 3, op2 = a >> 4 & 0x7f;
 
@@ -149,7 +151,7 @@ static void wide(struct fbt_insn *out, uint32_t a, uint32_t b, uint64_t address)
             out->makes_frame = (a & 0xfbef) == 0xf1ad && (b & 0xf00) == 0xd00;
         }
     } else if ((op2 & 0x60) == 0) {
-        memory(out, a, b);
+        fbt_thumb_decode_memory(out, a, b);
     } else if ((op2 & 0x40) && (a & 15) == PC && (op2 & 0x20) == 0) {
         out->kind = FBT_RELATIVE; /* coprocessor loads of literals */
     }
@@ -162,15 +164,15 @@ struct fbt_insn fbt_thumb_decode(const uint8_t *bytes, size_t room, uint64_t add
     if (room < 2) {
         return (struct fbt_insn){.kind = FBT_STOP, .length = (uint8_t)room};
     }
-    uint32_t a = half(bytes);
+    uint32_t a = fbt_thumb_half_word(bytes);
     if (a >> 11 < 0x1d) {
-        narrow(&out, a, address);
+        fbt_thumb_decode_narrow(&out, a, address);
         return out;
     }
     if (room < 4) {
         return (struct fbt_insn){.kind = FBT_STOP, .length = 2};
     }
     out.length = 4;
-    wide(&out, a, half(bytes + 2), address);
+    fbt_thumb_decode_wide(&out, a, fbt_thumb_half_word(bytes + 2), address);
     return out;
 }

@@ -7,7 +7,7 @@
 /* Bits of a slot (kernel/arch/x86_64/probe/slot.c) that the displaced instruction may have. */
 enum { SLOT_MOST = 11 };
 
-static int64_t extend(const uint8_t *bytes, unsigned n)
+static int64_t fbt_x86_sign_extend(const uint8_t *bytes, unsigned n)
 {
     int32_t value = 0;
 
@@ -28,7 +28,7 @@ static void group_ff(struct fbt_insn *out, const uint8_t *modrm)
     } else if (reg == 4) {
         out->kind = FBT_INDIRECT;
         out->may_call = !table;
-        out->target = table ? (uint64_t)extend(modrm + 2, 4) : 0;
+        out->target = table ? (uint64_t)fbt_x86_sign_extend(modrm + 2, 4) : 0;
     } else if (reg == 3 || reg == 5 || reg == 7) {
         out->kind = FBT_STOP;
     }
@@ -73,7 +73,7 @@ static enum fbt_kind kind_of_two(uint8_t opcode)
 }
 
 /* PUSH, or SUB of an immediate from RSP. */
-static bool makes_frame(const struct x86_insn *i, const uint8_t *bytes)
+static bool fbt_x86_makes_frame(const struct x86_insn *i, const uint8_t *bytes)
 {
     bool push = !i->two && (i->opcode & 0xf8) == 0x50;
     bool sub = !i->two && (i->opcode == 0x81 || i->opcode == 0x83) && bytes[i->modrm] == 0xec;
@@ -91,7 +91,7 @@ struct fbt_insn fbt_x86_decode(const uint8_t *bytes, size_t room, uint64_t addre
     struct fbt_insn out = {.kind = i.two ? kind_of_two(i.opcode) : kind_of_one(i.opcode),
                            .length = i.length,
                            .too_long = i.length > SLOT_MOST,
-                           .makes_frame = makes_frame(&i, bytes)};
+                           .makes_frame = fbt_x86_makes_frame(&i, bytes)};
     if (!i.two && i.opcode == 0xff) {
         group_ff(&out, bytes + i.modrm);
     }
@@ -100,7 +100,7 @@ struct fbt_insn fbt_x86_decode(const uint8_t *bytes, size_t room, uint64_t addre
     } else if (!i.modrm && (i.near || i.hop)) {
         unsigned at = i.near ? i.near : i.hop;
         out.has_target = true;
-        out.target = address + i.length + (uint64_t)extend(bytes + at, i.near ? 4 : 1);
+        out.target = address + i.length + (uint64_t)fbt_x86_sign_extend(bytes + at, i.near ? 4 : 1);
         out.conditional = i.two || i.opcode < 0xe8;
     }
     return out;

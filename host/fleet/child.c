@@ -22,7 +22,7 @@
 
 volatile int fleet_stopped;
 
-static void on_signal(int number)
+static void fleet_on_signal(int number)
 {
     fleet_stopped = number;
 }
@@ -30,7 +30,7 @@ static void on_signal(int number)
 void fleet_signals_catch(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = fleet_on_signal};
 
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         sigaction(numbers[i], &action, NULL);
@@ -46,7 +46,8 @@ void fleet_signals_end(void)
 }
 
 /* In the child: its descriptors, then the program. */
-static void child_run(char *const argv[], int input, int output, int config, bool joined, int told)
+static void fleet_exec_program(char *const argv[], int input, int output, int config, bool joined,
+                               int told)
 {
     int error;
 
@@ -123,7 +124,7 @@ int fleet_child_start(struct fleet_child *child, char *const argv[], int input, 
         error = errno;
     }
     if (error == 0 && child->pid == 0) {
-        child_run(argv, input < 0 ? in[0] : input, out[1], extra[0], joined, told[1]);
+        fleet_exec_program(argv, input < 0 ? in[0] : input, out[1], extra[0], joined, told[1]);
     }
     if (error == 0) {
         close(told[1]);

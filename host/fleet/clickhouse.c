@@ -19,7 +19,7 @@
 /* ---- the address ------------------------------------------------------------------- */
 
 /* Takes the characters of a set. Returns what is behind them, NULL: none, or too many. */
-static const char *word_take(const char *from, const char *set, char *to, size_t room)
+static const char *clickhouse_word_take(const char *from, const char *set, char *to, size_t room)
 {
     size_t n = strspn(from, set);
 
@@ -37,7 +37,7 @@ static const char *host_take(struct clickhouse *servers, const char *from)
     char *to = servers->hosts[servers->nhosts], port[6] = "8123";
     bool is_ip6 = *from == '[';
 
-    from = word_take(from, is_ip6 ? "[]:.%" ALPHANUMERIC : ".-_" ALPHANUMERIC, to, 256);
+    from = clickhouse_word_take(from, is_ip6 ? "[]:.%" ALPHANUMERIC : ".-_" ALPHANUMERIC, to, 256);
     if (from == NULL || servers->nhosts == CLICKHOUSE_HOSTS - 1) {
         return NULL;
     }
@@ -46,7 +46,7 @@ static const char *host_take(struct clickhouse *servers, const char *from)
         strchr(to, ']')[1] = '\0';
     }
     if (*from == ':') {
-        from = word_take(from + 1, "0123456789", port, sizeof(port));
+        from = clickhouse_word_take(from + 1, "0123456789", port, sizeof(port));
     }
     strcat(to, ":");
     strcat(to, port);
@@ -64,7 +64,7 @@ const char *clickhouse_parse(struct clickhouse *servers, const char *url)
         return "it begins with clickhouse://";
     }
     if (user != NULL) {
-        at = word_take(at, "_-." ALPHANUMERIC, servers->user, sizeof(servers->user));
+        at = clickhouse_word_take(at, "_-." ALPHANUMERIC, servers->user, sizeof(servers->user));
         if (at != user) {
             return "a user is letters, digits and _-. before the @; a password comes from "
                    "$CLICKHOUSE_PASSWORD";
@@ -77,13 +77,14 @@ const char *clickhouse_parse(struct clickhouse *servers, const char *url)
     if (at == NULL || *at != '/') {
         return "hosts are HOST[:PORT], with a comma between, then /DB";
     }
-    at = word_take(at + 1, "_" ALPHANUMERIC, servers->database, sizeof(servers->database));
+    at = clickhouse_word_take(at + 1, "_" ALPHANUMERIC, servers->database,
+                              sizeof(servers->database));
     if (at == NULL) {
         return "a database is letters, digits and _ behind the /";
     }
     if (strncmp(at, cluster, strlen(cluster)) == 0) {
-        at = word_take(at + strlen(cluster), "_" ALPHANUMERIC, servers->cluster,
-                       sizeof(servers->cluster));
+        at = clickhouse_word_take(at + strlen(cluster), "_" ALPHANUMERIC, servers->cluster,
+                                  sizeof(servers->cluster));
     }
     if (at == NULL || *at != '\0') {
         return "only ?cluster=NAME may be behind the database";

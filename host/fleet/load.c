@@ -54,18 +54,18 @@ struct load {
 
 /* ---- what is there ----------------------------------------------------------------- */
 
-static int id_compare(const void *a, const void *b)
+static int fleet_load_id_compare(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool id_known(const struct load *load, const char *id)
+static bool fleet_load_id_known(const struct load *load, const char *id)
 {
-    return load->nknown > 0 &&
-           bsearch(&id, load->known, load->nknown, sizeof(*load->known), id_compare) != NULL;
+    return load->nknown > 0 && bsearch(&id, load->known, load->nknown, sizeof(*load->known),
+                                       fleet_load_id_compare) != NULL;
 }
 
-static int id_add(struct load *load, char *id)
+static int fleet_load_id_add(struct load *load, char *id)
 {
     char **known = reallocarray(load->known, load->nknown + 1, sizeof(*known));
 
@@ -91,11 +91,11 @@ static int ids_read(struct load *load)
         status = clickhouse_run(&load->servers, host, "", text, answer, IDS_MOST);
         for (char *id = status == 0 ? strtok_r(answer, "\n", &rest) : NULL;
              id != NULL && status == 0; id = strtok_r(NULL, "\n", &rest)) {
-            status = id_add(load, strdup(id));
+            status = fleet_load_id_add(load, strdup(id));
         }
     }
     if (load->nknown > 0) {
-        qsort(load->known, load->nknown, sizeof(*load->known), id_compare);
+        qsort(load->known, load->nknown, sizeof(*load->known), fleet_load_id_compare);
     }
     free(answer);
     return status;
@@ -175,10 +175,10 @@ static int capture_send(struct load *load, const struct fleet_source *source)
     status = fleet_tables_write(load->capture, &sink, &broken);
     free(prefix);
     if (clickhouse_settle(&load->servers) != 0 || broken || fleet_stopped != 0 ||
-        id_add(load, strdup(load->capture->id)) != 0) {
+        fleet_load_id_add(load, strdup(load->capture->id)) != 0) {
         return KYMO_FAILURE;
     }
-    qsort(load->known, load->nknown, sizeof(*load->known), id_compare);
+    qsort(load->known, load->nknown, sizeof(*load->known), fleet_load_id_compare);
     load->added++;
     return status;
 }
@@ -192,7 +192,7 @@ static int captures_send(struct load *load, const struct fleet_sources *sources)
         int one = fleet_capture_open(&capture, &sources->list[i]);
 
         load->capture = &capture;
-        if (one == KYMO_OK && !id_known(load, capture.id)) {
+        if (one == KYMO_OK && !fleet_load_id_known(load, capture.id)) {
             one = capture_send(load, &sources->list[i]);
         }
         fleet_capture_close(&capture);
@@ -235,7 +235,7 @@ static int load_run(struct load *load, int argc, char **argv)
     return status;
 }
 
-static int options_parse(struct load *load, int argc, char **argv)
+static int fleet_load_options_parse(struct load *load, int argc, char **argv)
 {
     static const struct option names[] = {FLEET_OPTIONS, {NULL, 0, NULL, 0}};
     const char *wrong;
@@ -274,7 +274,7 @@ static int load_main(int argc, char **argv)
         kymo_error("out of memory");
         return KYMO_FAILURE;
     }
-    status = options_parse(load, argc, argv);
+    status = fleet_load_options_parse(load, argc, argv);
     if (status < 0) {
         fleet_signals_catch();
         status = load_run(load, argc - optind, argv + optind);

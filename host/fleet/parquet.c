@@ -42,7 +42,7 @@ struct dataset {
     unsigned nmoves;
 };
 
-static int fail(const struct dataset *dataset, const char *name, int error)
+static int parquet_report_error(const struct dataset *dataset, const char *name, int error)
 {
     kymo_error("%s%s%s: %s", dataset->path, name[0] == '\0' ? "" : "/", name, strerror(error));
     return -1;
@@ -50,25 +50,25 @@ static int fail(const struct dataset *dataset, const char *name, int error)
 
 /* ---- the folder -------------------------------------------------------------------- */
 
-static int id_compare(const void *a, const void *b)
+static int parquet_id_compare(const void *a, const void *b)
 {
     return memcmp(a, b, FLEET_ID);
 }
 
-static bool id_known(const struct dataset *dataset, const char *id)
+static bool parquet_id_known(const struct dataset *dataset, const char *id)
 {
     return dataset->nids > 0 &&
-           bsearch(id, dataset->ids, dataset->nids, FLEET_ID, id_compare) != NULL;
+           bsearch(id, dataset->ids, dataset->nids, FLEET_ID, parquet_id_compare) != NULL;
 }
 
-static int id_add(struct dataset *dataset, const char *id)
+static int parquet_id_add(struct dataset *dataset, const char *id)
 {
     if (dataset->nids == dataset->room) {
         size_t room = 2 * dataset->room + 64;
         char *ids = reallocarray(dataset->ids, room, FLEET_ID);
 
         if (ids == NULL) {
-            return fail(dataset, "", ENOMEM);
+            return parquet_report_error(dataset, "", ENOMEM);
         }
         dataset->ids = ids;
         dataset->room = room;
@@ -91,11 +91,11 @@ static int files_visit(struct dataset *dataset, unsigned table,
     }
     fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     if (fts == NULL) {
-        return fail(dataset, fleet_tables[table].name, errno);
+        return parquet_report_error(dataset, fleet_tables[table].name, errno);
     }
     for (FTSENT *e; status == 0 && (e = fts_read(fts)) != NULL;) {
         if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR) {
-            status = fail(dataset, fleet_tables[table].name, e->fts_errno);
+            status = parquet_report_error(dataset, fleet_tables[table].name, e->fts_errno);
         } else if (e->fts_info == FTS_F && e->fts_namelen > FLEET_ID &&
                    strspn(e->fts_name, "0123456789abcdef") == FLEET_ID) {
             status = visit(dataset, e);
@@ -107,13 +107,13 @@ static int files_visit(struct dataset *dataset, unsigned table,
 
 static int capture_note(struct dataset *dataset, const FTSENT *entry)
 {
-    return id_add(dataset, entry->fts_name);
+    return parquet_id_add(dataset, entry->fts_name);
 }
 
 static int orphan_remove(struct dataset *dataset, const FTSENT *entry)
 {
-    if (!id_known(dataset, entry->fts_name) && unlink(entry->fts_path) != 0) {
-        return fail(dataset, entry->fts_name, errno);
+    if (!parquet_id_known(dataset, entry->fts_name) && unlink(entry->fts_path) != 0) {
+        return parquet_report_error(dataset, entry->fts_name, errno);
     }
     return 0;
 }
@@ -139,7 +139,7 @@ static int remains_remove(struct dataset *dataset)
         return -1;
     }
     if (dataset->nids > 0) {
-        qsort(dataset->ids, dataset->nids, FLEET_ID, id_compare);
+        qsort(dataset->ids, dataset->nids, FLEET_ID, parquet_id_compare);
     }
     for (unsigned i = 0; i < FLEET_CAPTURES; i++) {
         if (files_visit(dataset, i, orphan_remove) != 0) {
@@ -173,10 +173,10 @@ static int dataset_open(struct dataset *dataset)
 
     if (snprintf(path, sizeof(path), "%s/%s", dataset->path, FLEET_MARK) >=
         (int)sizeof(path) - 1024) {
-        return fail(dataset, "", ENAMETOOLONG);
+        return parquet_report_error(dataset, "", ENAMETOOLONG);
     }
     if (mkdir(dataset->path, 0777) != 0 && errno != EEXIST) {
-        return fail(dataset, "", errno);
+        return parquet_report_error(dataset, "", errno);
     }
     dataset->mark = open(path, O_RDWR | O_CLOEXEC);
     if (dataset->mark < 0 && errno == ENOENT) {
@@ -188,16 +188,16 @@ static int dataset_open(struct dataset *dataset)
         }
         dataset->mark = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (dataset->mark >= 0 && pwrite(dataset->mark, text, strlen(text), 0) < 0) {
-            return fail(dataset, FLEET_MARK, errno);
+            return parquet_report_error(dataset, FLEET_MARK, errno);
         }
     }
     if (dataset->mark < 0) {
-        return fail(dataset, "", errno);
+        return parquet_report_error(dataset, "", errno);
     }
     if (flock(dataset->mark, LOCK_EX | LOCK_NB) != 0) {
         kymo_error("%s: waiting for another kymo export", dataset->path);
         if (flock(dataset->mark, LOCK_EX) != 0) {
-            return fail(dataset, FLEET_MARK, errno);
+            return parquet_report_error(dataset, FLEET_MARK, errno);
         }
     }
     if (remains_remove(dataset) != 0) {
@@ -277,7 +277,7 @@ static int duckdb_start(struct dataset *dataset)
 
 /* Hive's form of a value in a path: what is no plain character is %XX. So is the first character of
  * the two words that readers take for no value. */
-static void value_put(char to[3 * FLEET_NAME + 1], const char *text)
+static void parquet_value_put(char to[3 * FLEET_NAME + 1], const char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
 
@@ -313,10 +313,10 @@ static int capture_commit(struct dataset *dataset)
     const struct fleet_capture *capture = dataset->capture;
     char device[3 * FLEET_NAME + 1], firmware[3 * FLEET_NAME + 1], from[PATH_MAX], to[PATH_MAX];
 
-    value_put(device, capture->device);
-    value_put(firmware, capture->firmware);
+    parquet_value_put(device, capture->device);
+    parquet_value_put(firmware, capture->firmware);
     if (syncfs(dataset->mark) != 0) {
-        return fail(dataset, "", errno);
+        return parquet_report_error(dataset, "", errno);
     }
     for (unsigned i = 0; i < dataset->nmoves; i++) {
         const struct move *move = &dataset->moves[i];
@@ -330,11 +330,11 @@ static int capture_commit(struct dataset *dataset)
         if (n >= (int)sizeof(to) || folder_make(to, strlen(dataset->path) + 1) != 0 ||
             (move->table == FLEET_CAPTURES && syncfs(dataset->mark) != 0) ||
             rename(from, to) != 0) {
-            return fail(dataset, to + strlen(dataset->path) + 1,
-                        n >= (int)sizeof(to) ? ENAMETOOLONG : errno);
+            return parquet_report_error(dataset, to + strlen(dataset->path) + 1,
+                                        n >= (int)sizeof(to) ? ENAMETOOLONG : errno);
         }
     }
-    return syncfs(dataset->mark) == 0 ? 0 : fail(dataset, "", errno);
+    return syncfs(dataset->mark) == 0 ? 0 : parquet_report_error(dataset, "", errno);
 }
 
 static int capture_convert(struct dataset *dataset, const struct fleet_source *source,
@@ -356,11 +356,11 @@ static int capture_convert(struct dataset *dataset, const struct fleet_source *s
     }
     kymo_progress_end();
     if (broken || fleet_stopped != 0 || capture_commit(dataset) != 0 ||
-        id_add(dataset, dataset->capture->id) != 0) {
+        parquet_id_add(dataset, dataset->capture->id) != 0) {
         fleet_child_kill(&dataset->duckdb); /* what it does now is of no use */
         return KYMO_FAILURE;
     }
-    qsort(dataset->ids, dataset->nids, FLEET_ID, id_compare);
+    qsort(dataset->ids, dataset->nids, FLEET_ID, parquet_id_compare);
     return status;
 }
 
@@ -372,21 +372,21 @@ static int staging_begin(struct dataset *dataset)
     snprintf(path, sizeof(path), "%s/%s", dataset->path, dataset->staging);
     fleet_folder_remove(path);
     if (mkdir(path, 0700) != 0) {
-        return fail(dataset, dataset->staging, errno);
+        return parquet_report_error(dataset, dataset->staging, errno);
     }
     dataset->under_way = 0;
     return duckdb_start(dataset);
 }
 
 /* An exit status; one above KYMO_USAGE: no other capture can be added either. */
-static int capture_add(struct dataset *dataset, const struct fleet_source *source,
-                       const struct fleet_options *options)
+static int parquet_capture_add(struct dataset *dataset, const struct fleet_source *source,
+                               const struct fleet_options *options)
 {
     struct fleet_capture capture;
     int status = fleet_capture_open(&capture, source);
 
     dataset->capture = &capture;
-    if (status == KYMO_OK && !id_known(dataset, capture.id)) {
+    if (status == KYMO_OK && !parquet_id_known(dataset, capture.id)) {
         /* There is none yet, or a capture before this one was given up. */
         if (dataset->duckdb.pid <= 0 && staging_begin(dataset) != 0) {
             status = KYMO_USAGE + 1;
@@ -407,7 +407,7 @@ static int captures_add(struct dataset *dataset, const struct fleet_sources *sou
     int status = KYMO_OK;
 
     for (unsigned i = 0; i < sources->count && fleet_stopped == 0; i++) {
-        int one = capture_add(dataset, &sources->list[i], sources->options);
+        int one = parquet_capture_add(dataset, &sources->list[i], sources->options);
 
         status = one == KYMO_OK ? status : KYMO_FAILURE;
         if (one > KYMO_USAGE) {
@@ -436,8 +436,8 @@ bool fleet_is_wanted(int argc, char **argv)
 
 enum { OPT_PARQUET = 600 };
 
-static int options_parse(struct dataset *dataset, struct fleet_options *options, int argc,
-                         char **argv)
+static int parquet_options_parse(struct dataset *dataset, struct fleet_options *options, int argc,
+                                 char **argv)
 {
     static const struct option names[] = {
         {"parquet", required_argument, NULL, OPT_PARQUET}, FLEET_OPTIONS, {NULL, 0, NULL, 0}};
@@ -483,7 +483,7 @@ int fleet_export(int argc, char **argv)
     }
     dataset->mark = -1;
     dataset->duckdb = (struct fleet_child){-1, -1, -1};
-    status = options_parse(dataset, &options, argc, argv);
+    status = parquet_options_parse(dataset, &options, argc, argv);
     if (status < 0) {
         fleet_signals_catch();
         status = fleet_sources_find(&sources, argc - optind, argv + optind);

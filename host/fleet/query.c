@@ -62,7 +62,7 @@ static int file_read(struct query *query)
     return KYMO_OK;
 }
 
-static int options_parse(struct query *query, int argc, char **argv)
+static int fleet_query_options_parse(struct query *query, int argc, char **argv)
 {
     static const struct option names[] = {
         {"csv", no_argument, NULL, 'c'},
@@ -157,7 +157,7 @@ static int query_main(int argc, char **argv)
     }
     query->format = "table";
     query->memory = UINT64_C(2) << 30;
-    status = options_parse(query, argc, argv);
+    status = fleet_query_options_parse(query, argc, argv);
     status = status < 0 ? query_run(query) : status;
     free(query);
     return status;

@@ -114,7 +114,8 @@ static bool member_read(const char *line, const char *name, char *to, size_t roo
 }
 
 /* The capture that a line is about; a file that was deleted is not there any more. */
-static int line_take(struct fleet_sources *sources, const char *folder, const char *line)
+static int fleet_source_line_take(struct fleet_sources *sources, const char *folder,
+                                  const char *line)
 {
     char what[16], device[FLEET_NAME + 1], file[1024], when[32], path[PATH_MAX];
     struct fleet_source *source;
@@ -158,7 +159,7 @@ static int folder_take(struct fleet_sources *sources, const char *folder)
     }
     /* The last line may be incomplete, while kymo collect runs or after a power cut. */
     while (status == 0 && getline(&line, &room, index) > 0 && strchr(line, '\n') != NULL) {
-        status = line_take(sources, folder, line);
+        status = fleet_source_line_take(sources, folder, line);
     }
     free(line);
     fclose(index);

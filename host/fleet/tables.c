@@ -73,7 +73,7 @@ static void maybe_put(struct out *out, int64_t value, int64_t unknown)
     }
 }
 
-static void quoted_put(struct out *out, const char *text, size_t length)
+static void fleet_tables_quoted_put(struct out *out, const char *text, size_t length)
 {
     while (length > 0) {
         const char *quote = memchr(text, '"', length);
@@ -89,7 +89,7 @@ static void quoted_put(struct out *out, const char *text, size_t length)
 }
 
 /* A text of the capture; NULL is unknown. */
-static void text_put(struct out *out, const char *text)
+static void fleet_tables_text_put(struct out *out, const char *text)
 {
     if (text == NULL) {
         out_str(out, ",\\N");
@@ -116,13 +116,13 @@ static void args_put(struct writer *writer, struct out *out)
     out_str(out, ",\"");
     if (lseek(args->fd, 0, SEEK_CUR) > 0) {
         while ((n = pread(args->fd, bytes, sizeof(bytes), at)) > 0) {
-            quoted_put(out, bytes, (size_t)n);
+            fleet_tables_quoted_put(out, bytes, (size_t)n);
             at += n;
         }
         writer->failed |= args->error != 0 || ftruncate(args->fd, 0) != 0;
         lseek(args->fd, 0, SEEK_SET);
     }
-    quoted_put(out, args->bytes, args->used);
+    fleet_tables_quoted_put(out, args->bytes, args->used);
     out_char(out, '"');
     args->used = 0;
 }
@@ -186,46 +186,46 @@ static struct out *row_begin(struct writer *writer, unsigned table)
 
 /* ---- rows -------------------------------------------------------------------------- */
 
-static const char *process_name(const struct writer *writer, int32_t pid)
+static const char *fleet_tables_process_name(const struct writer *writer, int32_t pid)
 {
     return pid == KEV_NOBODY ? NULL
                              : kev_capture_name(writer->capture->export.capture, pid, KEV_NOBODY);
 }
 
-static const char *thread_name(const struct writer *writer, int32_t pid, int32_t tid)
+static const char *fleet_tables_thread_name(const struct writer *writer, int32_t pid, int32_t tid)
 {
     return tid == KEV_NOBODY ? NULL : kev_capture_name(writer->capture->export.capture, pid, tid);
 }
 
-static void event_put(struct writer *writer, const struct kev_item *item)
+static void fleet_tables_event_put(struct writer *writer, const struct kev_item *item)
 {
     struct out *out = row_begin(writer, FLEET_EVENTS);
 
     int_put(out, (int64_t)writer->capture->export.events - 1); /* this one is counted */
     int_put(out, item->ns);
     int_put(out, item->cpu);
-    text_put(out, item->class_name);
-    text_put(out, item->name);
+    fleet_tables_text_put(out, item->class_name);
+    fleet_tables_text_put(out, item->name);
     int_put(out, item->code);
     maybe_put(out, item->pid, KEV_NOBODY);
     maybe_put(out, item->tid, KEV_NOBODY);
-    text_put(out, process_name(writer, item->pid));
-    text_put(out, thread_name(writer, item->pid, item->tid));
+    fleet_tables_text_put(out, fleet_tables_process_name(writer, item->pid));
+    fleet_tables_text_put(out, fleet_tables_thread_name(writer, item->pid, item->tid));
     args_put(writer, out);
     out_char(out, '\n');
 }
 
-static void state_put(struct export *export, const struct follow_thread *thread, int state, int cpu,
-                      int64_t from, int64_t to)
+static void fleet_tables_state_put(struct export *export, const struct follow_thread *thread,
+                                   int state, int cpu, int64_t from, int64_t to)
 {
     struct writer *writer = writer_of(export);
     struct out *out = row_begin(writer, FLEET_STATES);
 
     int_put(out, thread->pid);
     int_put(out, thread->tid);
-    text_put(out, process_name(writer, thread->pid));
-    text_put(out, thread_name(writer, thread->pid, thread->tid));
-    text_put(out, timeline_state_name((unsigned)state));
+    fleet_tables_text_put(out, fleet_tables_process_name(writer, thread->pid));
+    fleet_tables_text_put(out, fleet_tables_thread_name(writer, thread->pid, thread->tid));
+    fleet_tables_text_put(out, timeline_state_name((unsigned)state));
     maybe_put(out, state == STATE_RUNNING ? cpu : -1, -1);
     maybe_put(out, thread->priority, -1);
     int_put(out, from);
@@ -244,8 +244,8 @@ static struct message **message_find(struct writer *writer, uint64_t id)
 }
 
 /* A message is over at `ns`. */
-static void message_put(struct writer *writer, const struct follow_thread *client, uint64_t id,
-                        const char *outcome, int64_t ns)
+static void fleet_tables_message_put(struct writer *writer, const struct follow_thread *client,
+                                     uint64_t id, const char *outcome, int64_t ns)
 {
     struct message **at = message_find(writer, id), *message = *at;
     struct out *out;
@@ -256,11 +256,11 @@ static void message_put(struct writer *writer, const struct follow_thread *clien
     out = row_begin(writer, FLEET_MESSAGES);
     int_put(out, client->pid);
     int_put(out, client->tid);
-    text_put(out, process_name(writer, client->pid));
+    fleet_tables_text_put(out, fleet_tables_process_name(writer, client->pid));
     int_put(out, message->server);
     maybe_put(out, message->server_tid, KEV_NOBODY);
-    text_put(out, process_name(writer, message->server));
-    text_put(out, outcome);
+    fleet_tables_text_put(out, fleet_tables_process_name(writer, message->server));
+    fleet_tables_text_put(out, outcome);
     int_put(out, message->sent);
     maybe_put(out, message->received, KEV_NEVER);
     maybe_put(out, ns == KEV_NEVER ? ns : ns - message->sent, KEV_NEVER);
@@ -272,7 +272,7 @@ static void message_put(struct writer *writer, const struct follow_thread *clien
 static void message_abandon(struct export *export, const struct follow_thread *client, int64_t ns)
 {
     (void)ns;
-    message_put(writer_of(export), client, client->message, "unknown", KEV_NEVER);
+    fleet_tables_message_put(writer_of(export), client, client->message, "unknown", KEV_NEVER);
 }
 
 static void message_step(struct writer *writer, const struct kev_item *item,
@@ -304,31 +304,31 @@ static void message_step(struct writer *writer, const struct kev_item *item,
         }
         break;
     case FOLLOW_REPLIED:
-        message_put(writer, step->party, step->message_id,
-                    item->code == COMM_ERROR ? "error" : "reply", step->ns);
+        fleet_tables_message_put(writer, step->party, step->message_id,
+                                 item->code == COMM_ERROR ? "error" : "reply", step->ns);
         break;
     default:
         break;
     }
 }
 
-static void loss_put(struct writer *writer, const struct kev_item *item)
+static void fleet_tables_loss_put(struct writer *writer, const struct kev_item *item)
 {
     const struct kev_loss *loss = item->loss;
     bool is_loss = item->kind == KEV_ITEM_LOSS;
     struct out *out = row_begin(writer, FLEET_LOSSES);
 
-    text_put(out, is_loss ? "loss" : "scope");
-    text_put(out, export_loss_kind(loss->kind));
+    fleet_tables_text_put(out, is_loss ? "loss" : "scope");
+    fleet_tables_text_put(out, export_loss_kind(loss->kind));
     maybe_put(out, is_loss ? item->ns : KEV_NEVER, KEV_NEVER);
     maybe_put(out, item->cpu, -1);
-    text_put(out, loss->class_name);
+    fleet_tables_text_put(out, loss->class_name);
     maybe_put(out, loss->from_ns, KEV_EVER);
     maybe_put(out, loss->to_ns, KEV_NEVER);
     maybe_put(out, (int64_t)loss->events, 0);
     maybe_put(out, (int64_t)loss->buffers, 0);
-    text_put(out, loss->reason);
-    text_put(out, loss->text);
+    fleet_tables_text_put(out, loss->reason);
+    fleet_tables_text_put(out, loss->text);
     out_char(out, '\n');
 }
 
@@ -340,14 +340,14 @@ static void capture_put(struct writer *writer)
     struct out *out = row_begin(writer, FLEET_CAPTURES);
     const char *value;
 
-    text_put(out, writer->capture->file);
-    text_put(out, facts->board);
-    text_put(out, facts->processor);
-    text_put(out, facts->release);
-    text_put(out, facts->image);
-    text_put(out, facts->build_id);
-    text_put(out, kev_capture_attribute(export->capture, "DATE"));
-    text_put(out, kev_capture_attribute(export->capture, "BOOT_DATE"));
+    fleet_tables_text_put(out, writer->capture->file);
+    fleet_tables_text_put(out, facts->board);
+    fleet_tables_text_put(out, facts->processor);
+    fleet_tables_text_put(out, facts->release);
+    fleet_tables_text_put(out, facts->image);
+    fleet_tables_text_put(out, facts->build_id);
+    fleet_tables_text_put(out, kev_capture_attribute(export->capture, "DATE"));
+    fleet_tables_text_put(out, kev_capture_attribute(export->capture, "BOOT_DATE"));
     int_put(out, facts->cpus);
     int_put(out, (int64_t)writer->capture->bytes);
     int_put(out, writer->last - writer->first);
@@ -357,7 +357,7 @@ static void capture_put(struct writer *writer)
     int_put(out, export->fault == KEV_FAULT_NONE);
     for (unsigned i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
         value = kev_capture_attribute(export->capture, attributes[i]);
-        text_put(out, value != NULL && strcmp(value, "none") == 0 ? NULL : value);
+        fleet_tables_text_put(out, value != NULL && strcmp(value, "none") == 0 ? NULL : value);
     }
     out_char(out, '\n');
 }
@@ -375,7 +375,7 @@ static void slice_ignore(struct export *export, const struct follow_thread *thre
 }
 
 static const struct follow_ops tables_ops = {
-    .span = state_put, .close = slice_ignore, .abandon = message_abandon};
+    .span = fleet_tables_state_put, .close = slice_ignore, .abandon = message_abandon};
 
 static struct out *out_new(int fd)
 {
@@ -389,7 +389,7 @@ static struct out *out_new(int fd)
     return out;
 }
 
-static int tables_begin(struct export *export)
+static int fleet_tables_begin_all(struct export *export)
 {
     struct writer *writer = writer_of(export);
     int memory = memfd_create("kymo-values", MFD_CLOEXEC);
@@ -423,10 +423,10 @@ static int tables_item(struct export *export, const struct kev_item *item)
         if (follow_take(writer->follow, item, &step) != 0) {
             return -1;
         }
-        event_put(writer, item);
+        fleet_tables_event_put(writer, item);
         message_step(writer, item, &step);
     } else if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
-        loss_put(writer, item);
+        fleet_tables_loss_put(writer, item);
     }
     for (unsigned i = 0; i < FLEET_TABLES; i++) {
         if (writer->files[i].out->error != 0) {
@@ -475,7 +475,7 @@ static void tables_discard(struct export *export)
 }
 
 static const struct export_format tables_format = {.name = "parquet",
-                                                   .begin = tables_begin,
+                                                   .begin = fleet_tables_begin_all,
                                                    .item = tables_item,
                                                    .end = tables_end,
                                                    .discard = tables_discard};

@@ -15,14 +15,15 @@ enum { FIELDS = 20 };
 struct table_event table_events[TABLE_EVENTS];
 unsigned table_count;
 
-static const char *file; /* that is being read */
-static unsigned line;    /* of the entry that is being read */
+static const char *event_table_file_name; /* that is being read */
+static unsigned event_table_line_number;  /* of the entry that is being read */
 
-__attribute__((noreturn, format(printf, 1, 2))) static void refuse(const char *format, ...)
+__attribute__((noreturn, format(printf, 1, 2))) static void
+event_table_refuse_line(const char *format, ...)
 {
     va_list args;
 
-    fprintf(stderr, "%s:%u: ", file, line);
+    fprintf(stderr, "%s:%u: ", event_table_file_name, event_table_line_number);
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
@@ -32,7 +33,7 @@ __attribute__((noreturn, format(printf, 1, 2))) static void refuse(const char *f
 
 /* ---- text ------------------------------------------------------------------------ */
 
-static char *copy(const char *from, const char *end)
+static char *event_table_copy_text(const char *from, const char *end)
 {
     while (from < end && isspace((unsigned char)*from)) {
         from++;
@@ -48,7 +49,7 @@ static const char *skip_string(const char *at)
 {
     for (at++; *at != '"'; at++) {
         if (*at == '\0' || *at == '\n') {
-            refuse("a string without its end; write the closing \"");
+            event_table_refuse_line("a string without its end; write the closing \"");
         }
         at += *at == '\\' && at[1] != '\0';
     }
@@ -56,14 +57,14 @@ static const char *skip_string(const char *at)
 }
 
 /* The fields between the parentheses that begin at *text, which is moved behind them. */
-static unsigned split(const char **text, char *fields[FIELDS])
+static unsigned event_table_split_fields(const char **text, char *fields[FIELDS])
 {
     const char *at = *text + 1, *from = at;
     unsigned n = 0, depth = 1;
 
     while (depth > 0) {
         if (*at == '\0') {
-            refuse("an entry without its end; write the missing )");
+            event_table_refuse_line("an entry without its end; write the missing )");
         }
         if (*at == '"') {
             at = skip_string(at);
@@ -73,9 +74,9 @@ static unsigned split(const char **text, char *fields[FIELDS])
         depth -= *at == ')';
         if ((*at == ',' && depth == 1) || depth == 0) {
             if (n == FIELDS) {
-                refuse("more than %d fields; see the head of the table", FIELDS);
+                event_table_refuse_line("more than %d fields; see the head of the table", FIELDS);
             }
-            fields[n++] = copy(from, at);
+            fields[n++] = event_table_copy_text(from, at);
             from = at + 1;
         }
         at++;
@@ -84,7 +85,7 @@ static unsigned split(const char **text, char *fields[FIELDS])
     return n == 1 && fields[0][0] == '\0' ? 0 : n;
 }
 
-static bool is_name(const char *text)
+static bool event_table_is_name(const char *text)
 {
     size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 
@@ -93,8 +94,8 @@ static bool is_name(const char *text)
 
 static void check_name(const char *what, const char *text)
 {
-    if (!is_name(text)) {
-        refuse("%s \"%s\" is no C name; use letters, digits and _", what, text);
+    if (!event_table_is_name(text)) {
+        event_table_refuse_line("%s \"%s\" is no C name; use letters, digits and _", what, text);
     }
 }
 
@@ -107,25 +108,28 @@ static void add_argument(struct table_list *list, const char *text)
     char *fields[FIELDS];
 
     if (list->n == TABLE_ARGUMENTS) {
-        refuse("more than %d arguments; leave some out", TABLE_ARGUMENTS);
+        event_table_refuse_line("more than %d arguments; leave some out", TABLE_ARGUMENTS);
     }
     const char *open = text + 1;
-    if (text[0] != 'A' || *open != '(' || split(&open, fields) != 2 || *open != '\0') {
-        refuse("\"%s\" is no argument; write A(type, name)", text);
+    if (text[0] != 'A' || *open != '(' || event_table_split_fields(&open, fields) != 2 ||
+        *open != '\0') {
+        event_table_refuse_line("\"%s\" is no argument; write A(type, name)", text);
     }
     if (strlen(fields[0]) != 1 || !strchr("DHEXPIN", fields[0][0])) {
-        refuse("unknown type \"%s\" of argument %s; the types are D H E X P I N (see the head of "
-               "trace/events.def)",
-               fields[0], fields[1]);
+        event_table_refuse_line(
+            "unknown type \"%s\" of argument %s; the types are D H E X P I N (see the head of "
+            "trace/events.def)",
+            fields[0], fields[1]);
     }
     check_name("argument", fields[1]);
     for (unsigned i = 0; i < list->n; i++) {
         if (strcmp(list->argument[i].name, fields[1]) == 0) {
-            refuse("two arguments have the name %s; rename one", fields[1]);
+            event_table_refuse_line("two arguments have the name %s; rename one", fields[1]);
         }
         if (list->argument[i].type == 'N') {
-            refuse("a string (type N) must be the last argument; move %s to the end",
-                   list->argument[i].name);
+            event_table_refuse_line(
+                "a string (type N) must be the last argument; move %s to the end",
+                list->argument[i].name);
         }
     }
     argument->type = fields[0][0];
@@ -140,19 +144,21 @@ static void read_list(struct table_list *list, const char *wrapper, const char *
     size_t length = strlen(wrapper);
 
     if (strncmp(text, wrapper, length) != 0 || text[length] != '(') {
-        refuse("\"%s\" stands where a list is wanted; write %s(A(type, name), ...)", text, wrapper);
+        event_table_refuse_line(
+            "\"%s\" stands where a list is wanted; write %s(A(type, name), ...)", text, wrapper);
     }
     text += length;
-    unsigned n = split(&text, fields);
+    unsigned n = event_table_split_fields(&text, fields);
     if (n == 0) {
-        refuse("%s() is empty; name at least one argument", wrapper);
+        event_table_refuse_line("%s() is empty; name at least one argument", wrapper);
     }
     for (unsigned i = 0; i < n; i++) {
         add_argument(list, fields[i]);
     }
 }
 
-static const struct table_argument *find(const struct table_list *list, const char *name)
+static const struct table_argument *event_table_find(const struct table_list *list,
+                                                     const char *name)
 {
     for (unsigned i = 0; i < list->n; i++) {
         if (strcmp(list->argument[i].name, name) == 0) {
@@ -166,10 +172,11 @@ static void check_subset(const struct table_event *e)
 {
     for (unsigned i = 0; i < e->fast.n; i++) {
         const struct table_argument *fast = &e->fast.argument[i];
-        const struct table_argument *wide = find(&e->wide, fast->name);
+        const struct table_argument *wide = event_table_find(&e->wide, fast->name);
         if (!wide || wide->type != fast->type) {
-            refuse("the wide form of %s lacks A(%c, %s); a fast argument must be in both", e->name,
-                   fast->type, fast->name);
+            event_table_refuse_line(
+                "the wide form of %s lacks A(%c, %s); a fast argument must be in both", e->name,
+                fast->type, fast->name);
         }
     }
 }
@@ -182,7 +189,8 @@ static void check_words(const struct table_event *e)
         words += strchr("EXPI", e->wide.argument[i].type) ? 2 : e->wide.argument[i].type != 'N';
     }
     if (words > TABLE_WORDS) {
-        refuse("%s may take %u words; at most %d go into an event", e->name, words, TABLE_WORDS);
+        event_table_refuse_line("%s may take %u words; at most %d go into an event", e->name, words,
+                                TABLE_WORDS);
     }
 }
 
@@ -198,12 +206,13 @@ static void check_asked(const struct table_event *e)
     };
 
     for (unsigned i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
-        const struct table_argument *a = find(&e->wide, asked[i].argument);
+        const struct table_argument *a = event_table_find(&e->wide, asked[i].argument);
         if (strcmp(e->class, asked[i].class) == 0 &&
             (!asked[i].external || strcmp(e->external, asked[i].external) == 0) &&
             (!a || (a->type != 'D' && a->type != 'H'))) {
-            refuse("%s needs the argument A(D, %s): events of its class are filtered by it",
-                   e->name, asked[i].argument);
+            event_table_refuse_line(
+                "%s needs the argument A(D, %s): events of its class are filtered by it", e->name,
+                asked[i].argument);
         }
     }
 }
@@ -217,7 +226,7 @@ static unsigned read_number(const char *text)
 
     if (!isdigit((unsigned char)text[0]) || *end != '\0' || n > TRACE_EVENT_MASK ||
         (n & TRACE_EVENT_64)) {
-        refuse("\"%s\" is no event number; use 0 to %d", text, TRACE_EVENT_64 - 1);
+        event_table_refuse_line("\"%s\" is no event number; use 0 to %d", text, TRACE_EVENT_64 - 1);
     }
     return (unsigned)n;
 }
@@ -240,8 +249,9 @@ static unsigned read_class(const struct table_event *e)
             return classes[i].number;
         }
     }
-    refuse("no event of this kind can have the class \"%s\"; use %s", e->class,
-           e->kind == TABLE_EVENT_CONTROL ? "CONTROL" : "INT, PR_TH, SYSTEM or COMM");
+    event_table_refuse_line("no event of this kind can have the class \"%s\"; use %s", e->class,
+                            e->kind == TABLE_EVENT_CONTROL ? "CONTROL"
+                                                           : "INT, PR_TH, SYSTEM or COMM");
 }
 
 static void check_external(const struct table_event *e)
@@ -262,7 +272,8 @@ static void check_external(const struct table_event *e)
         }
         strcat(strcat(known, known[0] ? ", " : ""), externals[i][1]);
     }
-    refuse("class %s has no external class \"%s\"; use %s", e->class, e->external, known);
+    event_table_refuse_line("class %s has no external class \"%s\"; use %s", e->class, e->external,
+                            known);
 }
 
 static void check_unique(const struct table_event *e)
@@ -271,11 +282,12 @@ static void check_unique(const struct table_event *e)
         bool same_number = other->kind != TABLE_SITE && e->kind != TABLE_SITE &&
                            other->class_number == e->class_number && other->number == e->number;
         if (strcmp(other->name, e->name) == 0) {
-            refuse("the name %s is taken by line %u; choose another", e->name, other->line);
+            event_table_refuse_line("the name %s is taken by line %u; choose another", e->name,
+                                    other->line);
         }
         if (same_number) {
-            refuse("number %u of class %s is taken by %s; choose another", e->number, e->class,
-                   other->name);
+            event_table_refuse_line("number %u of class %s is taken by %s; choose another",
+                                    e->number, e->class, other->name);
         }
     }
 }
@@ -285,20 +297,23 @@ static const char *read_about(const char *text)
     size_t length = strlen(text);
 
     if (length < 2 || text[0] != '"' || skip_string(text) != text + length) {
-        refuse("\"%s\" stands where the meaning is wanted; write it in quotes", text);
+        event_table_refuse_line("\"%s\" stands where the meaning is wanted; write it in quotes",
+                                text);
     }
     if (strstr(text, "*/")) {
-        refuse("the meaning becomes a C comment; write it without the two characters * and /");
+        event_table_refuse_line(
+            "the meaning becomes a C comment; write it without the two characters * and /");
     }
-    return copy(text + 1, text + length - 1);
+    return event_table_copy_text(text + 1, text + length - 1);
 }
 
 static void read_event(struct table_event *e, char *fields[FIELDS], unsigned n)
 {
     if (n != 8) {
-        refuse("%u fields where 8 are wanted; write EVENT(name, CLASS, number, EXT, NAME, "
-               "FAST(...), WIDE(...) or SAME, \"meaning\")",
-               n);
+        event_table_refuse_line(
+            "%u fields where 8 are wanted; write EVENT(name, CLASS, number, EXT, NAME, "
+            "FAST(...), WIDE(...) or SAME, \"meaning\")",
+            n);
     }
     e->name = fields[0];
     e->class = fields[1];
@@ -325,18 +340,19 @@ static void read_event(struct table_event *e, char *fields[FIELDS], unsigned n)
 static void read_site(struct table_event *e, char *fields[FIELDS], unsigned n)
 {
     if (n != 3) {
-        refuse("%u fields where 3 are wanted; write SITE(name, ARGS(...), \"meaning\")", n);
+        event_table_refuse_line(
+            "%u fields where 3 are wanted; write SITE(name, ARGS(...), \"meaning\")", n);
     }
     e->name = fields[0];
     check_name("name", e->name);
     read_list(&e->wide, "ARGS", fields[1]);
     if (e->wide.n > 5) {
-        refuse("a site has at most 5 arguments; leave %u out", e->wide.n - 5);
+        event_table_refuse_line("a site has at most 5 arguments; leave %u out", e->wide.n - 5);
     }
     e->about = read_about(fields[2]);
 }
 
-static void read_entry(const char *macro, char *fields[FIELDS], unsigned n)
+static void event_table_read_entry(const char *macro, char *fields[FIELDS], unsigned n)
 {
     static const char *const kinds[] = {"EVENT", "EVENT_STATE", "EVENT_CONTROL", "SITE"};
     struct table_event *e = &table_events[table_count];
@@ -347,15 +363,17 @@ static void read_entry(const char *macro, char *fields[FIELDS], unsigned n)
         kind++;
     }
     if (kind == sizeof(kinds) / sizeof(kinds[0])) {
-        refuse("unknown entry \"%s\"; use EVENT, EVENT_DUMPED, EVENT_STATE, EVENT_CONTROL or SITE",
-               macro);
+        event_table_refuse_line(
+            "unknown entry \"%s\"; use EVENT, EVENT_DUMPED, EVENT_STATE, EVENT_CONTROL or SITE",
+            macro);
     }
     if (table_count == TABLE_EVENTS) {
-        refuse("more than %d entries; raise TABLE_EVENTS in host/gen/event_table.h", TABLE_EVENTS);
+        event_table_refuse_line(
+            "more than %d entries; raise TABLE_EVENTS in host/gen/event_table.h", TABLE_EVENTS);
     }
     e->kind = (enum table_kind)kind;
     e->dumped = dumped;
-    e->line = line;
+    e->line = event_table_line_number;
     if (e->kind == TABLE_SITE) {
         read_site(e, fields, n);
     } else {
@@ -367,7 +385,7 @@ static void read_entry(const char *macro, char *fields[FIELDS], unsigned n)
 
 /* ---- files ----------------------------------------------------------------------- */
 
-static char *read_file(const char *path)
+static char *event_table_read_file(const char *path)
 {
     static char text[1 << 17];
     FILE *in = fopen(path, "r");
@@ -383,21 +401,21 @@ static char *read_file(const char *path)
 }
 
 /* Behind blanks, comments and what is the preprocessor's. */
-static const char *skip_blanks(const char *at)
+static const char *event_table_skip_blanks(const char *at)
 {
     for (;; at++) {
         if (*at == '\n') {
-            line++;
+            event_table_line_number++;
         } else if (*at == '#') {
             at += strcspn(at, "\n");
-            line += *at == '\n';
+            event_table_line_number += *at == '\n';
         } else if (at[0] == '/' && at[1] == '*') {
             const char *end = strstr(at + 2, "*/");
             if (!end) {
-                refuse("a comment without its end; write the missing */");
+                event_table_refuse_line("a comment without its end; write the missing */");
             }
             for (; at < end + 1; at++) {
-                line += *at == '\n';
+                event_table_line_number += *at == '\n';
             }
         } else if (!isspace((unsigned char)*at)) {
             return at;
@@ -410,23 +428,24 @@ static const char *skip_blanks(const char *at)
 
 void table_read(const char *path)
 {
-    const char *at = read_file(path);
+    const char *at = event_table_read_file(path);
 
-    file = path;
-    line = 1;
-    while (*(at = skip_blanks(at)) != '\0') {
+    event_table_file_name = path;
+    event_table_line_number = 1;
+    while (*(at = event_table_skip_blanks(at)) != '\0') {
         char *fields[FIELDS];
         size_t n = strcspn(at, "( \t\n");
-        char *macro = copy(at, at + n);
+        char *macro = event_table_copy_text(at, at + n);
         const char *from = at + n;
         if (*from != '(') {
-            refuse("\"%s\" is no entry; write EVENT(...), or SITE(...) in trace/sites.def", macro);
+            event_table_refuse_line(
+                "\"%s\" is no entry; write EVENT(...), or SITE(...) in trace/sites.def", macro);
         }
         at = from;
-        n = split(&at, fields);
-        read_entry(macro, fields, (unsigned)n);
+        n = event_table_split_fields(&at, fields);
+        event_table_read_entry(macro, fields, (unsigned)n);
         for (; from < at; from++) {
-            line += *from == '\n';
+            event_table_line_number += *from == '\n';
         }
     }
 }

@@ -9,13 +9,13 @@
 
 #include "host/gen/short_texts.h"
 
-static const char *const reasons[] = {
+static const char *const d_reasons_texts[] = {
 #define DTRACE_REASON(name, error, text) text,
 #include "trace/dtrace/reasons.def"
 };
-enum { REASONS = sizeof(reasons) / sizeof(*reasons), TEXT_MOST = 256 };
+enum { REASONS = sizeof(d_reasons_texts) / sizeof(*d_reasons_texts), TEXT_MOST = 256 };
 
-static void print_bytes(const char *name, const unsigned char *bytes, size_t n)
+static void d_reasons_print_bytes(const char *name, const unsigned char *bytes, size_t n)
 {
     printf("static const uint8_t %s[] = {", name);
     for (size_t i = 0; i < n; i++) {
@@ -30,14 +30,14 @@ int main(void)
     size_t longest = 0;
 
     for (unsigned i = 0; i < REASONS; i++) {
-        longest = strlen(reasons[i]) > longest ? strlen(reasons[i]) : longest;
+        longest = strlen(d_reasons_texts[i]) > longest ? strlen(d_reasons_texts[i]) : longest;
     }
-    short_texts_make(&s, reasons, REASONS, TEXT_MOST);
+    short_texts_make(&s, d_reasons_texts, REASONS, TEXT_MOST);
     printf("/* SPDX-License-Identifier: BSD-2-Clause */\n"
            "/* Generated from trace/dtrace/reasons.def by host/gen/gen_d_reasons.c: change the\n"
            " * table. Included by trace/dtrace/reason.c only. */\n");
     printf("enum { REASONS = %d, TEXT_MOST = %zu };\n", REASONS, longest + 1);
-    print_bytes("texts", s.bytes, s.n);
-    print_bytes("codes", s.codes, s.ncodes);
+    d_reasons_print_bytes("texts", s.bytes, s.n);
+    d_reasons_print_bytes("codes", s.codes, s.ncodes);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -34,7 +34,7 @@ struct probe {
 #define A(type, word) word
 
 /* The tables twice: for the words, and for the types. */
-static const struct probe probes[] = {
+static const struct probe d_sites_probe_table[] = {
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
     {"sdt", #CLASS, #id, #id, ALL, ALL, IDENTITY},
 #define EVENT_STATE(id, CLASS, number, EXT, NAME, fast, wide, doc) \
@@ -52,9 +52,9 @@ static const struct probe probes[] = {
 #undef PROBE_TYPED
 #undef A
 };
-enum { PROBES = sizeof(probes) / sizeof(*probes) };
+enum { PROBES = sizeof(d_sites_probe_table) / sizeof(*d_sites_probe_table) };
 
-static const char *const types[PROBES][ARGUMENTS + 1] = {
+static const char *const d_sites_type_names[PROBES][ARGUMENTS + 1] = {
 #define A(type, name) SDT_TYPE_##type
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) {TRACE_ARGS(fast, wide)},
 #define EVENT_CONTROL(...)
@@ -71,7 +71,7 @@ static const char *const types[PROBES][ARGUMENTS + 1] = {
 #undef A
 };
 
-static void die(const char *why)
+static void d_sites_exit_with(const char *why)
 {
     fprintf(stderr, "gen_d_sites: %s\n", why);
     exit(1);
@@ -95,7 +95,7 @@ static unsigned text_place(const char *text)
     if (at + bytes > texts.length) {
         at = texts.length;
         if (at + bytes > TEXT_MOST) {
-            die("more text than there is room for");
+            d_sites_exit_with("more text than there is room for");
         }
         memcpy(texts.bytes + at, text, bytes);
         texts.length += bytes;
@@ -121,7 +121,7 @@ static unsigned rows_place(struct rows *rows, const void *bytes, size_t length, 
     if (at + length > rows->length) {
         at = rows->length;
         if (at / step >= LIST_MOST) {
-            die("more kinds of rows than a byte can number");
+            d_sites_exit_with("more kinds of rows than a byte can number");
         }
         memcpy(rows->bytes + at, bytes, length);
         rows->length += length;
@@ -141,7 +141,7 @@ static uint8_t type_number(const char *type)
     }
     if (n == type_count) {
         if (++type_count == LIST_MOST) {
-            die("more types than a byte can number");
+            d_sites_exit_with("more types than a byte can number");
         }
         type_places[n] = place;
     }
@@ -202,10 +202,10 @@ static void print_lists(void)
 }
 
 /* Returns `place`, which must fit into that many bits of an entry. */
-static unsigned fits(unsigned place, unsigned bits)
+static unsigned d_sites_check_fit(unsigned place, unsigned bits)
 {
     if (place >> bits) {
-        die("an entry's place has too few bits: trace/dtrace/site/sites.c");
+        d_sites_exit_with("an entry's place has too few bits: trace/dtrace/site/sites.c");
     }
     return place;
 }
@@ -214,12 +214,12 @@ static void print_entries(void)
 {
     printf("static const struct entry entries[] = {\n");
     for (unsigned i = 0; i < PROBES; i++) {
-        const struct probe *p = &probes[i];
+        const struct probe *p = &d_sites_probe_table[i];
         printf("    {%u, %u, %u, %u, PROVIDER_%s, %u, TRACE_EV_%s},\n",
-               fits(text_place(p->name), 11), fits(states_place(p), 5),
-               fits(text_place(p->function), 7),
-               fits(rows_place(&word_lists, p->words, FIRST, FIRST), 5), p->provider,
-               types_place(types[i]), p->site);
+               d_sites_check_fit(text_place(p->name), 11), d_sites_check_fit(states_place(p), 5),
+               d_sites_check_fit(text_place(p->function), 7),
+               d_sites_check_fit(rows_place(&word_lists, p->words, FIRST, FIRST), 5), p->provider,
+               types_place(d_sites_type_names[i]), p->site);
     }
     printf("};\n");
 }
@@ -233,13 +233,13 @@ int main(void)
     rows_place(&word_lists, identity, FIRST, FIRST);
     states_place(&any);
     for (unsigned i = 0; i < PROBES; i++) {
-        text_place(probes[i].function);
+        text_place(d_sites_probe_table[i].function);
     }
     for (unsigned i = 0; i < PROBES; i++) {
-        text_place(probes[i].name);
-        types_place(types[i]);
-        rows_place(&word_lists, probes[i].words, FIRST, FIRST);
-        states_place(&probes[i]);
+        text_place(d_sites_probe_table[i].name);
+        types_place(d_sites_type_names[i]);
+        rows_place(&word_lists, d_sites_probe_table[i].words, FIRST, FIRST);
+        states_place(&d_sites_probe_table[i]);
     }
     printf("/* SPDX-License-Identifier: BSD-2-Clause */\n"
            "/* Generated from trace/events.def and trace/probes.def by host/gen/gen_d_sites.c:\n"

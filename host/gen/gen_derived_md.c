@@ -25,15 +25,15 @@ struct derived {
         type, #name \
     }
 
-static const struct derived rows[] = {
+static const struct derived derived_md_probe_rows[] = {
 #define DERIVED(prov, func, probe, base_prov, base_func, base_probe, test, args, doc) \
     {#prov, probe, #base_prov ":kernel:" base_func ":" base_probe, test, args, doc},
 #include "trace/derived.def"
 #undef DERIVED
 };
-enum { ROWS = sizeof(rows) / sizeof(*rows) };
+enum { ROWS = sizeof(derived_md_probe_rows) / sizeof(*derived_md_probe_rows) };
 
-static const char head[] =
+static const char derived_md_page_head[] =
     "# Derived probes\n"
     "\n"
     "This page is for those who miss a probe in [providers.md](providers.md): it lists the probes\n"
@@ -65,7 +65,7 @@ static const struct {
     {"vminfo", "Memory of programs; `args[0]` is how much. A heap has its size from its start."},
 };
 
-static void print_row(const struct derived *p)
+static void derived_md_print_row(const struct derived *p)
 {
     struct gen_row out = {0};
     char *cell;
@@ -96,14 +96,14 @@ static void print_row(const struct derived *p)
 
 int main(void)
 {
-    fputs(head, stdout);
+    fputs(derived_md_page_head, stdout);
     for (unsigned i = 0; i < sizeof(providers) / sizeof(*providers); i++) {
         printf("\n## %s\n\n%s\n\n", providers[i].name, providers[i].about);
         fputs("| function | name | arguments | made of | meaning |\n|---|---|---|---|---|\n",
               stdout);
         for (unsigned j = 0; j < ROWS; j++) {
-            if (strcmp(rows[j].provider, providers[i].name) == 0) {
-                print_row(&rows[j]);
+            if (strcmp(derived_md_probe_rows[j].provider, providers[i].name) == 0) {
+                derived_md_print_row(&derived_md_probe_rows[j]);
             }
         }
     }

@@ -36,7 +36,7 @@ static const struct subroutine {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *const operands[][2] = {
+static const char *const dif_md_operand_words[][2] = {
     {"RRR", "r1, r2, rd"},
     {"RR", "r1, rd"},
     {"CMP", "r1, r2"},
@@ -58,13 +58,13 @@ static const char *const operands[][2] = {
     {"XLATE", "the compiler's own"},
 };
 
-static const char *const costs[][2] = {
+static const char *const dif_md_cost_words[][2] = {
     {"CONST", "0"},        {"DIGITS", "128"},     {"NSPEC", "nspec"},
     {"STR", "strsize"},    {"STR2", "2 strsize"}, {"STRSTR", "strsize²"},
     {"SIZE0", "its size"}, {"SIZE1", "its size"}, {"SIZE2", "its size"},
 };
 
-static const char head[] =
+static const char dif_md_page_head[] =
     "# DIF, D's intermediate format\n"
     "\n"
     "This page is for those who read `kymo dtrace -S`, or write another compiler for the machine.\n"
@@ -149,7 +149,7 @@ static const char subroutines_head[] =
     "|---:|---|---|---|\n";
 
 /* The words for a name of the tables; the name itself if there are none. */
-static const char *words_of(const char *const (*table)[2], size_t n, const char *name)
+static const char *dif_md_words_of(const char *const (*table)[2], size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
         if (strcmp(table[i][0], name) == 0) {
@@ -165,12 +165,12 @@ static void print_op(const struct op *op)
 
     snprintf(gen_new_cell(&out), GEN_TEXT, "%u", op->number);
     gen_code(&out, op->name);
-    gen_cell(&out, words_of(operands, COUNT(operands), op->format));
+    gen_cell(&out, dif_md_words_of(dif_md_operand_words, COUNT(dif_md_operand_words), op->format));
     gen_cell(&out, op->doc);
     gen_print(&out);
 }
 
-static void print_variable(const struct variable *v)
+static void dif_md_print_variable(const struct variable *v)
 {
     struct gen_row out = {0};
     bool array = strcmp(v->kind, "ARRAY") == 0;
@@ -242,20 +242,22 @@ static void print_subroutine(const struct subroutine *s)
         gen_append(prototype, ")");
     }
     gen_append(prototype, "`");
-    gen_cell(&out, s->result[0] != '\0' ? words_of(costs, COUNT(costs), s->cost) : "-");
+    gen_cell(&out, s->result[0] != '\0'
+                       ? dif_md_words_of(dif_md_cost_words, COUNT(dif_md_cost_words), s->cost)
+                       : "-");
     gen_cell(&out, s->doc);
     gen_print(&out);
 }
 
 int main(void)
 {
-    fputs(head, stdout);
+    fputs(dif_md_page_head, stdout);
     for (size_t i = 0; i < COUNT(ops); i++) {
         print_op(&ops[i]);
     }
     fputs(variables_head, stdout);
     for (size_t i = 0; i < COUNT(variables); i++) {
-        print_variable(&variables[i]);
+        dif_md_print_variable(&variables[i]);
     }
     print_registers();
     fputs(subroutines_head, stdout);

@@ -28,11 +28,11 @@ struct row {
 #define EVENT_STATE(...) ROW("state", __VA_ARGS__)
 #define EVENT(...) ROW("", __VA_ARGS__)
 /* clang-format off */
-static const struct row rows[] = {
+static const struct row events_md_rows[] = {
 #include "trace/events.def"
 };
 /* clang-format on */
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define ROWS (sizeof(events_md_rows) / sizeof(events_md_rows[0]))
 
 static const struct {
     const char *name;
@@ -54,7 +54,7 @@ static const struct {
      "the event's CPU."},
 };
 
-static const char head[] =
+static const char events_md_page_head[] =
     "# Events\n"
     "\n"
     "This page is for those who choose events to record, and for those who read them in a "
@@ -72,7 +72,7 @@ static const char head[] =
     "empty number\n"
     "continues the row above it.\n";
 
-static const char tail[] =
+static const char events_md_page_tail[] =
     "\n"
     "## USER (class 6)\n"
     "\n"
@@ -90,7 +90,7 @@ static const char tail[] =
 #undef R
     ;
 
-static void print_row(const struct row *row)
+static void events_md_print_row(const struct row *row)
 {
     struct gen_row out = {0};
     char number[16];
@@ -112,7 +112,7 @@ static void print_row(const struct row *row)
 
 int main(void)
 {
-    fputs(head, stdout);
+    fputs(events_md_page_head, stdout);
     for (unsigned i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         printf("\n## %s (class %u)\n\n%s\n\n", classes[i].name, classes[i].number,
                classes[i].about);
@@ -120,11 +120,11 @@ int main(void)
               "|---:|---|---|---|---|---|---|\n",
               stdout);
         for (unsigned j = 0; j < ROWS; j++) {
-            if (strcmp(rows[j].class, classes[i].name) == 0) {
-                print_row(&rows[j]);
+            if (strcmp(events_md_rows[j].class, classes[i].name) == 0) {
+                events_md_print_row(&events_md_rows[j]);
             }
         }
     }
-    fputs(tail, stdout);
+    fputs(events_md_page_tail, stdout);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -29,7 +29,7 @@ struct row {
 #define KERCALL(number, name, handler, flags, args, enter, enter_wide, exit_wide, doc) \
     {number, #name, TEXT(flags), args, enter, enter_wide, exit_wide, doc},
 /* clang-format off */
-static const struct row rows[] = {
+static const struct row kercalls_md_call_rows[] = {
 #include "abi/kercalls.def"
 };
 /* clang-format on */
@@ -54,7 +54,7 @@ static const char errors_head[] =
     "| call | errors |\n"
     "|---|---|\n";
 
-static const char head[] =
+static const char kercalls_md_page_head[] =
     "# Kernel calls\n"
     "\n"
     "This page is for those who program with kernel calls, and for those who read them in a "
@@ -93,7 +93,7 @@ static const char events_head[] =
     "| number | name | enter, fast | enter, wide | exit, wide |\n"
     "|---:|---|---|---|---|\n";
 
-static void print_call(const struct row *row)
+static void kercalls_md_print_call(const struct row *row)
 {
     struct gen_row out = {0};
     char number[16];
@@ -107,7 +107,7 @@ static void print_call(const struct row *row)
     gen_print(&out);
 }
 
-static void print_event(const struct row *row)
+static void kercalls_md_print_event(const struct row *row)
 {
     struct gen_row out = {0};
     char number[16];
@@ -123,13 +123,15 @@ static void print_event(const struct row *row)
 
 int main(void)
 {
-    fputs(head, stdout);
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        print_call(&rows[i]);
+    fputs(kercalls_md_page_head, stdout);
+    for (unsigned i = 0; i < sizeof(kercalls_md_call_rows) / sizeof(kercalls_md_call_rows[0]);
+         i++) {
+        kercalls_md_print_call(&kercalls_md_call_rows[i]);
     }
     fputs(events_head, stdout);
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        print_event(&rows[i]);
+    for (unsigned i = 0; i < sizeof(kercalls_md_call_rows) / sizeof(kercalls_md_call_rows[0]);
+         i++) {
+        kercalls_md_print_event(&kercalls_md_call_rows[i]);
     }
     fputs(errors_head, stdout);
     for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {

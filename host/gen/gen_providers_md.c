@@ -27,7 +27,7 @@ struct site {
 #define ARGS(...) LIST(__VA_ARGS__)
 #define A(type, name) #name
 
-static const struct site sites[] = {
+static const struct site providers_md_site_table[] = {
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) {#id, {TRACE_ARGS(fast, wide)}},
 #define EVENT_CONTROL(...)
 #define EVENT_STATE(...)
@@ -42,9 +42,9 @@ static const struct site sites[] = {
     {"user_event", {"event", "d1", "d2", "data", "kind", "", "", "count", "first_two"}},
 };
 
-static const struct site *site_of(const char *name)
+static const struct site *providers_md_site_of(const char *name)
 {
-    const struct site *s = sites;
+    const struct site *s = providers_md_site_table;
 
     while (strcmp(s->name, name) != 0) {
         s++;
@@ -70,7 +70,7 @@ struct probe {
 #define A(type, word) LIST(#type, word)
 #define TYPES(...) LIST(__VA_ARGS__)
 
-static const struct probe probes[] = {
+static const struct probe providers_md_probe_table[] = {
 #define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
     {#prov, func, probe, #id, args, {NULL}, doc},
 #define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
@@ -88,18 +88,18 @@ static const struct probe probes[] = {
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
 };
-#define PROBES (sizeof(probes) / sizeof(*probes))
+#define PROBES (sizeof(providers_md_probe_table) / sizeof(*providers_md_probe_table))
 
-static unsigned word_of(const struct probe *p, unsigned argument)
+static unsigned providers_md_word_of(const struct probe *p, unsigned argument)
 {
     return strcmp(p->provider, "sdt") == 0 ? argument : p->arguments[argument].word;
 }
 
-static const char *word_name(const struct probe *p, unsigned word)
+static const char *providers_md_word_name(const struct probe *p, unsigned word)
 {
     bool one = word == ONE && strcmp(p->provider, "sdt") != 0;
 
-    return one ? "1" : site_of(p->site)->arguments[word];
+    return one ? "1" : providers_md_site_of(p->site)->arguments[word];
 }
 
 static void append_item(char *cell, const char *type, size_t length, const char *name)
@@ -120,7 +120,8 @@ static void append_typed(char *cell, const struct probe *p)
         unsigned word = type[length] == '<' ? (unsigned)(type[length + 1] - '0') : i;
         bool made = type[length] == '<' && type[length - 1] == '*';
 
-        append_item(cell, type, length, made ? "" : word_name(p, word_of(p, word)));
+        append_item(cell, type, length,
+                    made ? "" : providers_md_word_name(p, providers_md_word_of(p, word)));
     }
 }
 
@@ -130,7 +131,7 @@ static void print_arguments(struct gen_row *out, const struct probe *p)
 
     for (unsigned i = 0; p->arguments[i].type != NULL; i++) {
         append_item(words, p->arguments[i].type, strlen(p->arguments[i].type),
-                    word_name(p, word_of(p, i)));
+                    providers_md_word_name(p, providers_md_word_of(p, i)));
     }
     if (p->typed[0] != NULL) {
         append_typed(cell, p);
@@ -139,7 +140,7 @@ static void print_arguments(struct gen_row *out, const struct probe *p)
     gen_append(cell, words[0] != '\0' ? words : "-");
 }
 
-static void print_probe(const struct probe *p)
+static void providers_md_print_probe(const struct probe *p)
 {
     struct gen_row out = {0};
 
@@ -173,12 +174,12 @@ struct call {
 #define MSG(name) "*" #name
 #define NONE NULL
 
-static const struct call calls[] = {
+static const struct call providers_md_call_table[] = {
 #define KERCALL(number, NAME, handler, flags, args, enter, wide, exit, doc) {#handler, args, doc},
 #include "abi/kercalls.def"
 };
 
-static void print_call(const struct call *call)
+static void providers_md_print_call(const struct call *call)
 {
     struct gen_row out = {0};
     char list[GEN_TEXT] = "";
@@ -199,7 +200,7 @@ static void print_call(const struct call *call)
 
 /* ---- the page ---------------------------------------------------------------------- */
 
-static const char head[] =
+static const char providers_md_page_head[] =
     "# Providers\n"
     "\n"
     "This page is for those who look for a probe, and for its arguments. Generated from "
@@ -232,7 +233,7 @@ static const char head[] =
     "those of the thread that runs\n"
     "there, which need not be the thread that the arguments name.\n";
 
-static const char profile[] =
+static const char providers_md_profile_text[] =
     "\n"
     "## dtrace\n"
     "\n"
@@ -345,20 +346,21 @@ static const struct {
 
 int main(void)
 {
-    fputs(head, stdout);
-    fputs(profile, stdout);
+    fputs(providers_md_page_head, stdout);
+    fputs(providers_md_profile_text, stdout);
     for (unsigned i = 0; i < sizeof(providers) / sizeof(*providers); i++) {
         printf("\n## %s\n\n%s\n\n", providers[i].name, providers[i].about);
         fputs("| function | name | arguments | site | meaning |\n|---|---|---|---|---|\n", stdout);
         for (unsigned j = 0; j < PROBES; j++) {
-            if (strcmp(probes[j].provider, providers[i].name) == 0) {
-                print_probe(&probes[j]);
+            if (strcmp(providers_md_probe_table[j].provider, providers[i].name) == 0) {
+                providers_md_print_probe(&providers_md_probe_table[j]);
             }
         }
     }
     fputs(syscall_head, stdout);
-    for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-        print_call(&calls[i]);
+    for (unsigned i = 0; i < sizeof(providers_md_call_table) / sizeof(*providers_md_call_table);
+         i++) {
+        providers_md_print_call(&providers_md_call_table[i]);
     }
     return fflush(stdout) == 0 ? 0 : 1;
 }

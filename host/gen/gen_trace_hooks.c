@@ -68,7 +68,7 @@ static void print_params(const char *head, const char *name, const struct table_
 }
 
 /* A call of the function `name` with the event's arguments. */
-static void print_call(unsigned indent, const char *function, const struct table_event *e)
+static void hooks_print_call(unsigned indent, const char *function, const struct table_event *e)
 {
     unsigned at = indent + (unsigned)(strlen(function) + strlen(e->name)) + 1, column = at;
 
@@ -97,7 +97,7 @@ static void print_words(unsigned indent, const struct table_list *list, unsigned
     printf("};\n");
 }
 
-static void print_head(const char *used_by, const char *what)
+static void hooks_print_head(const char *used_by, const char *what)
 {
     printf("/* SPDX-License-Identifier: BSD-2-Clause */\n"
            "/*\n"
@@ -110,7 +110,7 @@ static void print_head(const char *used_by, const char *what)
 }
 
 /* trace_port_fire() wants five words at least. */
-static unsigned zeros(const struct table_event *e)
+static unsigned hooks_missing_words(const struct table_event *e)
 {
     return e->wide.n < 5 ? 5 - e->wide.n : 0;
 }
@@ -166,10 +166,10 @@ static void print_hook(const struct table_event *e)
            "        break;\n"
            "    case TRACE_SITE_LOG:\n",
            e->name);
-    print_call(8, "trace_emit_", e);
+    hooks_print_call(8, "trace_emit_", e);
     printf("        break;\n"
            "    case TRACE_SITE_ALL:\n");
-    print_call(8, "trace_fire_", e);
+    hooks_print_call(8, "trace_fire_", e);
     printf("        break;\n"
            "    }\n"
            "}\n");
@@ -180,13 +180,13 @@ static void print_site(const struct table_event *e)
     printf("\n/* For D alone: %s. */\n", e->about);
     print_params("TRACE_INLINE void trace_site_", e->name, &e->wide);
     printf("\n{\n    if (TRACE_PORT_SITE_ON(TRACE_EV_%s)) {\n", e->name);
-    print_words(8, &e->wide, zeros(e));
+    print_words(8, &e->wide, hooks_missing_words(e));
     printf("        trace_port_fire(TRACE_EV_%s, words);\n    }\n}\n", e->name);
 }
 
 static void print_hooks(void)
 {
-    print_head(
+    hooks_print_head(
         "trace/hook.h",
         " * trace_<name>() is the hook of an event: one patched instruction while it is off.\n"
         " * trace_emit_<name>() puts the event into the log, trace_fire_<name>() serves the log\n"
@@ -280,7 +280,7 @@ static void print_emit(const struct table_event *e, bool dumped)
 
 static void print_emits(void)
 {
-    print_head(
+    hooks_print_head(
         "trace/hook.c",
         " * trace_emit_<name>() of each event that is not logged at its site, and\n"
         " * trace_dump_<name>() of each that a state dump has: puts the arguments of its form\n"
@@ -297,11 +297,11 @@ static void print_emits(void)
 
 /* ---- fire: build/gen/trace_fire.inc.h -------------------------------------------- */
 
-static void print_probe(const struct table_event *e)
+static void hooks_print_probe(const struct table_event *e)
 {
     print_params("TRACE_INLINE void probe_", e->name, &e->wide);
     printf("\n{\n    if (trace_port_listens(TRACE_EV_%s)) {\n", e->name);
-    print_words(8, &e->wide, zeros(e));
+    print_words(8, &e->wide, hooks_missing_words(e));
     printf("        trace_port_fire(TRACE_EV_%s, words);\n    }\n}\n", e->name);
 }
 
@@ -310,14 +310,14 @@ static void print_gated(const struct table_event *e)
 {
     print_params("COLD static void gated_", e->name, &e->wide);
     printf("\n{\n");
-    print_words(4, &e->wide, zeros(e));
+    print_words(4, &e->wide, hooks_missing_words(e));
     printf("    if (");
     if (strcmp(e->class, "INT") == 0) {
         printf("!trace_filter_int(%u, interrupt) ||\n        ", e->number);
     }
     printf("!trace_gate_stops(TRACE_CLASS_%s, TRACE_EV_%s, %u, words)) {\n", e->class, e->name,
            e->number);
-    print_call(8, "trace_emit_", e);
+    hooks_print_call(8, "trace_emit_", e);
     printf("    }\n}\n");
 }
 
@@ -342,28 +342,28 @@ static void print_limit(const struct table_event *e)
 static void print_fire(const struct table_event *e)
 {
     printf("\n/* %s: %s. */\n", e->printed, e->about);
-    print_probe(e);
+    hooks_print_probe(e);
     print_gated(e);
     print_params("COLD static void log_and_probe_", e->name, &e->wide);
     printf("\n{\n    uintptr_t irq = trace_stamp_begin();\n");
     print_limit(e);
-    print_call(8, "gated_", e);
+    hooks_print_call(8, "gated_", e);
     printf("    } else {\n");
-    print_call(8, "trace_emit_", e);
+    hooks_print_call(8, "trace_emit_", e);
     printf("    }\n    trace_stamp_take();\n");
-    print_call(4, "probe_", e);
+    hooks_print_call(4, "probe_", e);
     printf("    trace_stamp_end(irq);\n}\n");
     print_params("void trace_fire_", e->name, &e->wide);
     printf("\n{\n    if (trace_bit(trace_site_logged, TRACE_EV_%s)) {\n", e->name);
-    print_call(8, "log_and_probe_", e);
+    hooks_print_call(8, "log_and_probe_", e);
     printf("    } else {\n");
-    print_call(8, "probe_", e);
+    hooks_print_call(8, "probe_", e);
     printf("    }\n}\n");
 }
 
 static void print_fires(void)
 {
-    print_head(
+    hooks_print_head(
         "trace/fire.c",
         " * Of each event: probe_<name>() fires D's probes, gated_<name>() logs it unless the\n"
         " * gate stops it, log_and_probe_<name>() does both, and trace_fire_<name>(), which the\n"
@@ -384,10 +384,10 @@ static void print_text_list(const struct table_list *list)
     }
 }
 
-static void print_text(void)
+static void hooks_print_text(void)
 {
-    print_head("trace/event_text.c",
-               " * The events' part of the table that a capture carries: abi/syspage.h.\n");
+    hooks_print_head("trace/event_text.c",
+                     " * The events' part of the table that a capture carries: abi/syspage.h.\n");
     for (const struct table_event *e = table_events; e < table_events + table_count; e++) {
         if (e->kind == TABLE_SITE) {
             continue;
@@ -408,8 +408,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*print)(void);
-    } outputs[] = {
-        {"hooks", print_hooks}, {"emit", print_emits}, {"fire", print_fires}, {"text", print_text}};
+    } outputs[] = {{"hooks", print_hooks},
+                   {"emit", print_emits},
+                   {"fire", print_fires},
+                   {"text", hooks_print_text}};
 
     for (int i = 2; i < argc; i++) {
         table_read(argv[i]);

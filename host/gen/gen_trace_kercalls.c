@@ -57,7 +57,7 @@ struct call {
 #define F(n, structure, member, type, name) NAMED(type, #name)
 #define W(n, c_type, type, name) NAMED(type, #name)
 
-static const struct call calls[] = {
+static const struct call trace_kercalls_call_table[] = {
 #define KERCALL(number, NAME, handler, FLAGS, arguments, enter, enter_wide, exit_wide, doc) \
     {number, #NAME, arguments, enter, enter_wide, exit_wide},
 #include "abi/kercalls.def"
@@ -76,7 +76,7 @@ static void print_word(const struct call *call, const struct word *word)
     printf("%c:%s", word->type, name);
 }
 
-static void print_list(const struct call *call, const struct word *words)
+static void trace_kercalls_print_list(const struct call *call, const struct word *words)
 {
     putchar(' ');
     if (words[0].type == 0) {
@@ -111,12 +111,15 @@ int main(void)
         "/* SPDX-License-Identifier: BSD-2-Clause */\n"
         "/* Generated from abi/kercalls.def by host/gen/gen_trace_kercalls.c: change the table.\n"
         " * Included by trace/event_text.c only. */\n");
-    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-        printf("\"%u %s", calls[i].number, calls[i].name);
-        print_list(&calls[i], calls[i].enter);
-        print_list(&calls[i], calls[i].enter_wide);
-        print_exit(&calls[i], false);
-        print_exit(&calls[i], true);
+    for (unsigned i = 0;
+         i < sizeof(trace_kercalls_call_table) / sizeof(trace_kercalls_call_table[0]); i++) {
+        printf("\"%u %s", trace_kercalls_call_table[i].number, trace_kercalls_call_table[i].name);
+        trace_kercalls_print_list(&trace_kercalls_call_table[i],
+                                  trace_kercalls_call_table[i].enter);
+        trace_kercalls_print_list(&trace_kercalls_call_table[i],
+                                  trace_kercalls_call_table[i].enter_wide);
+        print_exit(&trace_kercalls_call_table[i], false);
+        print_exit(&trace_kercalls_call_table[i], true);
         printf("\\n\"\n");
     }
     return fflush(stdout) == 0 ? 0 : 1;

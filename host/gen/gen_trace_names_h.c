@@ -18,7 +18,7 @@ struct event {
     const char *name;
 };
 
-static const struct event events[] = {
+static const struct event trace_names_event_rows[] = {
 #define EVENT(id, CLASS, number, EXT, NAME, ...) {#EXT, number, #NAME},
 #define EVENT_CONTROL(...)
 #define EVENT_STATE(...)
@@ -28,7 +28,7 @@ static const struct event events[] = {
 #undef EVENT_STATE
 };
 
-static const struct event foreign[] = {
+static const struct event trace_names_foreign_rows[] = {
 #define FOREIGN_EVENT(CLASS, number, NAME, arguments) {#CLASS, number, #NAME},
 #include "host/reader/foreign_events.def"
 };
@@ -48,7 +48,7 @@ static const struct {
     {"APS_BANKRUPTCY", "APS_BNKR"},
 };
 
-static const char *documented(const char *printed)
+static const char *trace_names_is_documented(const char *printed)
 {
     for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
         if (strcmp(printed, renamed[i].printed) == 0) {
@@ -58,41 +58,44 @@ static const char *documented(const char *printed)
     return NULL;
 }
 
-static void print_name(const char *prefix, const char *name, unsigned value)
+static void trace_names_print_define(const char *prefix, const char *name, unsigned value)
 {
     printf("#define _NTO_TRACE_%s%s 0x%x\n", prefix, name, value);
 }
 
 /* PROCESS and THREAD events are masks, the others numbers. */
-static void print_event(const char *class, const struct event *event)
+static void trace_names_print_event(const char *class, const struct event *event)
 {
-    const char *name = documented(event->name);
+    const char *name = trace_names_is_documented(event->name);
 
     if (strcmp(class, "PROCESS") == 0) {
-        print_name("", event->name, 1u << (event->number / 64 - 1));
+        trace_names_print_define("", event->name, 1u << (event->number / 64 - 1));
     } else if (strcmp(class, "THREAD") == 0) {
-        print_name("", event->name, 1u << event->number);
+        trace_names_print_define("", event->name, 1u << event->number);
     } else if (strcmp(class, "SYSTEM") == 0) {
-        print_name("SYS_", name ? name : event->name, event->number);
+        trace_names_print_define("SYS_", name ? name : event->name, event->number);
     } else if (strcmp(class, "COMM") == 0 && !name) {
         fprintf(stderr, "gen: COMM event %s has no documented name\n", event->name);
         exit(1);
     } else if (strcmp(class, "COMM") == 0) {
-        print_name("COMM_", name, event->number);
+        trace_names_print_define("COMM_", name, event->number);
     }
 }
 
 static void print_class(const char *class, const char *internal, const char *title)
 {
     printf("\n/* %s */\n", title);
-    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-        if (strcmp(events[i].class, class) == 0) {
-            print_event(class, &events[i]);
+    for (size_t i = 0; i < sizeof(trace_names_event_rows) / sizeof(trace_names_event_rows[0]);
+         i++) {
+        if (strcmp(trace_names_event_rows[i].class, class) == 0) {
+            trace_names_print_event(class, &trace_names_event_rows[i]);
         }
     }
-    for (size_t i = 0; internal && i < sizeof(foreign) / sizeof(foreign[0]); i++) {
-        if (strcmp(foreign[i].class, internal) == 0) {
-            print_event(class, &foreign[i]);
+    for (size_t i = 0;
+         internal && i < sizeof(trace_names_foreign_rows) / sizeof(trace_names_foreign_rows[0]);
+         i++) {
+        if (strcmp(trace_names_foreign_rows[i].class, internal) == 0) {
+            trace_names_print_event(class, &trace_names_foreign_rows[i]);
         }
     }
 }
@@ -111,7 +114,7 @@ int main(void)
           "/* clang-format off */\n"
           "/* _NTO_TRACE_THREAD: masks, several may be or-ed */\n",
           stdout);
-#define STATE(number, NAME, text, emitted) print_name("", text, 1u << (number));
+#define STATE(number, NAME, text, emitted) trace_names_print_define("", text, 1u << (number));
     THREAD_STATE_LIST(STATE)
 #undef STATE
     print_class("THREAD", NULL, "and a thread's beginning and end");

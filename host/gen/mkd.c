@@ -15,9 +15,9 @@
 #include "host/target/board_probes.h"
 
 /* Whatever it is, there is one. */
-static unsigned each(void *arg, const char *provider, const char *module, const char *function,
-                     const char *name, uint32_t id,
-                     bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
+static unsigned mkd_call_once(void *arg, const char *provider, const char *module,
+                              const char *function, const char *name, uint32_t id,
+                              bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
 {
     const struct dt_probe_info info = {
         .id = id, .provider = provider, .module = module, .function = function, .name = name};
@@ -30,13 +30,13 @@ static unsigned each(void *arg, const char *provider, const char *module, const 
     return n > 0 ? n : 1;
 }
 
-static const char *argument_type(void *arg, uint32_t id, unsigned n)
+static const char *mkd_argument_type(void *arg, uint32_t id, unsigned n)
 {
     (void)arg;
     return board_probe_type(id, n);
 }
 
-static int complain(struct dt_session *d)
+static int mkd_print_error(struct dt_session *d)
 {
     const struct dt_error *e = dt_session_error(d);
 
@@ -44,7 +44,7 @@ static int complain(struct dt_session *d)
     return 1;
 }
 
-static int save(const char *path, const void *image, size_t size)
+static int mkd_save_image(const char *path, const void *image, size_t size)
 {
     FILE *out = fopen(path, "wb");
 
@@ -91,7 +91,8 @@ static const struct dt_model *model_of(const char *arch)
 
 int main(int argc, char **argv)
 {
-    const struct dt_probe_source probes = {.each = each, .argument_type = argument_type};
+    const struct dt_probe_source probes = {.each = mkd_call_once,
+                                           .argument_type = mkd_argument_type};
     struct dt_source source = {.spec = DT_SPEC_NAME};
     size_t size;
 
@@ -107,10 +108,10 @@ int main(int argc, char **argv)
     source.file = argv[3];
     struct dt_program *program = dt_compile(d, &source);
     if (!program) {
-        return complain(d);
+        return mkd_print_error(d);
     }
     void *image = dt_image_make(d, &program, 1, &size);
-    int status = image ? save(argv[1], image, size) : complain(d);
+    int status = image ? mkd_save_image(argv[1], image, size) : mkd_print_error(d);
     free(image);
     dt_session_free(d);
     return status;

@@ -45,7 +45,7 @@ static int32_t state_of(const struct kev_event *event)
     return record_is_thread(event) && number < STATE_MAX ? (int32_t)number : -1;
 }
 
-static const char *name_of(const struct kev_event *event, const struct record *record)
+static const char *kev_item_name_of(const struct kev_event *event, const struct record *record)
 {
     if (event->class == TRACE_CLASS_D && event->number > 0 &&
         event->number < sizeof(d_names) / sizeof(d_names[0])) {
@@ -73,7 +73,7 @@ void item_event(struct kev_capture *capture)
     item->class_id = event->class;
     item->number = event->number;
     item->class_name = record.class;
-    item->name = name_of(event, &record);
+    item->name = kev_item_name_of(event, &record);
     item->code = record.number;
     item->pid = owner->known ? owner->pid : KEV_NOBODY;
     item->tid = owner->known ? owner->tid : KEV_NOBODY;
@@ -101,7 +101,7 @@ void item_loss(struct kev_capture *capture, int cpu, uint64_t cycles, uint64_t o
 /* ---- the stages -------------------------------------------------------------------- */
 
 /* Takes the reader's next event, and follows it. False: the end, or a fault. */
-static bool event_take(struct kev_capture *capture)
+static bool kev_item_event_take(struct kev_capture *capture)
 {
     struct kev_error error;
 
@@ -147,7 +147,7 @@ static bool event_next(struct kev_capture *capture)
     return true;
 }
 
-static int ended(struct kev_capture *capture)
+static int kev_item_report_end(struct kev_capture *capture)
 {
     const struct kev_info *info = kev_info(capture->kev);
     const char *path = capture->facts.path;
@@ -194,7 +194,8 @@ int kev_capture_next(struct kev_capture *capture, const struct kev_item **item)
             capture->stage = CAPTURE_EVENTS;
             break;
         case CAPTURE_EVENTS:
-            if (capture->held ? event_next(capture) : event_take(capture) && event_next(capture)) {
+            if (capture->held ? event_next(capture)
+                              : kev_item_event_take(capture) && event_next(capture)) {
                 return KEV_GIVEN;
             }
             if (!capture->held && capture->stage == CAPTURE_EVENTS && loss_is_past(capture)) {
@@ -209,7 +210,7 @@ int kev_capture_next(struct kev_capture *capture, const struct kev_item **item)
             break;
         case CAPTURE_ENDED:
             *item = NULL;
-            return ended(capture);
+            return kev_item_report_end(capture);
         case CAPTURE_NEW:
             *item = NULL;
             return not_open(capture, __func__);

@@ -44,7 +44,7 @@ void lives_free(struct lives *lives)
 
 /* ---- the last life of an id -------------------------------------------------------- */
 
-static uint32_t bucket_of(const struct lives *lives, int32_t pid, int32_t tid)
+static uint32_t kev_life_bucket_of(const struct lives *lives, int32_t pid, int32_t tid)
 {
     uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
     uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & (lives->nbuckets - 1);
@@ -78,7 +78,7 @@ static bool buckets_grow(struct lives *lives)
         if (old[i] != 0) {
             const struct kev_life *life = &lives->lives[old[i] - 1];
 
-            lives->buckets[bucket_of(lives, life->pid, life->tid)] = old[i];
+            lives->buckets[kev_life_bucket_of(lives, life->pid, life->tid)] = old[i];
         }
     }
     free(old);
@@ -111,7 +111,7 @@ static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, 
     if (!buckets_grow(lives)) {
         return NULL;
     }
-    at = bucket_of(lives, pid, tid);
+    at = kev_life_bucket_of(lives, pid, tid);
     if (lives->buckets[at] != 0 && lives->lives[lives->buckets[at] - 1].to_ns == KEV_NEVER) {
         return &lives->lives[lives->buckets[at] - 1];
     }

@@ -191,7 +191,7 @@ static bool gap_give(struct kev_capture *capture)
 
 /* ---- losses of an event ------------------------------------------------------------ */
 
-static bool is_control(const struct kev_capture *capture, unsigned number)
+static bool kev_loss_is_control(const struct kev_capture *capture, unsigned number)
 {
     return capture->event.class == TRACE_CLASS_CONTROL && capture->event.number == number;
 }
@@ -200,10 +200,10 @@ void loss_follow(struct kev_capture *capture)
 {
     const struct kev_event *event = &capture->event;
     struct capture_cpu *cpu = &capture->cpus[event->cpu];
-    bool head =
-        is_control(capture, TRACE_CONTROL_TIME) || is_control(capture, TRACE_CONTROL_DROPPED);
+    bool head = kev_loss_is_control(capture, TRACE_CONTROL_TIME) ||
+                kev_loss_is_control(capture, TRACE_CONTROL_DROPPED);
 
-    if (is_control(capture, TRACE_CONTROL_BUFFER)) {
+    if (kev_loss_is_control(capture, TRACE_CONTROL_BUFFER)) {
         cpu->head = true;
     } else if (!head) {
         cpu->head = false;
@@ -229,7 +229,7 @@ bool loss_of_event(struct kev_capture *capture)
     struct capture_cpu *cpu = &capture->cpus[capture->event.cpu];
 
     if (capture->told == 0) {
-        while (is_control(capture, TRACE_CONTROL_BUFFER) && cpu->row < cpu->rows &&
+        while (kev_loss_is_control(capture, TRACE_CONTROL_BUFFER) && cpu->row < cpu->rows &&
                info->missing[cpu->row].last < kev_word(&capture->event, 0)) {
             if (row_give(capture, &info->missing[cpu->row++], capture->event.time)) {
                 return true;

@@ -57,7 +57,7 @@ void kev_capture_free(struct kev_capture *capture)
     free(capture);
 }
 
-static int no_memory(struct kev_capture *capture)
+static int kev_open_report_memory(struct kev_capture *capture)
 {
     return capture_fault(capture, KEV_FAULT_SYSTEM, NULL, "%s: out of memory",
                          capture->facts.path == NULL ? "libkev" : capture->facts.path);
@@ -118,7 +118,7 @@ int kev_capture_select(struct kev_capture *capture, const char *option, const ch
     copy = strdup(value);
     if (copy == NULL || !selection_add(capture, option, value)) {
         free(copy);
-        return no_memory(capture);
+        return kev_open_report_memory(capture);
     }
     capture->selected[capture->nselected++] = copy;
     if (kymo_select_option(&capture->select, WHO, found->val, copy) != KYMO_OK) {
@@ -146,7 +146,7 @@ int kev_capture_set_log_text(struct kev_capture *capture, const char *paths)
     }
     list = strdup(paths == NULL ? "" : paths);
     if (list == NULL) {
-        return no_memory(capture);
+        return kev_open_report_memory(capture);
     }
     free(capture->log_list);
     capture->log_list = list;
@@ -205,7 +205,7 @@ static void wanted_find(struct kev_capture *capture)
     }
 }
 
-static int opened(struct kev_capture *capture, const char *name)
+static int kev_open_report_opened(struct kev_capture *capture, const char *name)
 {
     struct kev_error error;
 
@@ -217,7 +217,7 @@ static int opened(struct kev_capture *capture, const char *name)
     facts_fill(capture);
     capture->owners = owners_new(capture->kev);
     if (capture->owners == NULL || !loss_cover(capture)) {
-        return no_memory(capture);
+        return kev_open_report_memory(capture);
     }
     if (kymo_select_bind(&capture->select, WHO, capture->kev) != KYMO_OK) {
         return capture_fault(capture, KEV_FAULT_USE, NULL, "%s", quiet_said());
@@ -230,7 +230,8 @@ static int opened(struct kev_capture *capture, const char *name)
 
 int kev_capture_open(struct kev_capture *capture, const char *path)
 {
-    return capture->stage == CAPTURE_NEW ? opened(capture, path) : not_new(capture, __func__);
+    return capture->stage == CAPTURE_NEW ? kev_open_report_opened(capture, path)
+                                         : not_new(capture, __func__);
 }
 
 int kev_capture_open_descriptor(struct kev_capture *capture, int descriptor, const char *name)
@@ -240,7 +241,7 @@ int kev_capture_open_descriptor(struct kev_capture *capture, int descriptor, con
     }
     capture->options.by_descriptor = true;
     capture->options.descriptor = descriptor;
-    return opened(capture, name);
+    return kev_open_report_opened(capture, name);
 }
 
 int kev_capture_open_memory(struct kev_capture *capture, const void *bytes, size_t length,
@@ -251,7 +252,7 @@ int kev_capture_open_memory(struct kev_capture *capture, const void *bytes, size
     }
     capture->options.memory = bytes == NULL ? "" : bytes;
     capture->options.memory_bytes = bytes == NULL ? 0 : length;
-    return opened(capture, name);
+    return kev_open_report_opened(capture, name);
 }
 
 /* ---- names and lives ahead --------------------------------------------------------- */
@@ -269,7 +270,7 @@ int kev_capture_learn(struct kev_capture *capture)
     }
     capture->lives = lives_new();
     if (capture->lives == NULL) {
-        return no_memory(capture);
+        return kev_open_report_memory(capture);
     }
     while (good && kev_next(capture->kev, &event, &error) == KEV_EVENT) {
         owners_learn(capture->owners, &event);
@@ -282,7 +283,7 @@ int kev_capture_learn(struct kev_capture *capture)
     owners_begin(capture->owners);
     kev_rewind(capture->kev);
     if (!good) {
-        return no_memory(capture);
+        return kev_open_report_memory(capture);
     }
     if (kymo_select_check_names(&capture->select, capture->kev) != KYMO_OK) {
         return capture_fault(capture, KEV_FAULT_USE, NULL, "%s", quiet_said());
@@ -293,6 +294,6 @@ int kev_capture_learn(struct kev_capture *capture)
     case KEV_LOSSY:
         return KEV_LOSSY;
     default:
-        return no_memory(capture);
+        return kev_open_report_memory(capture);
     }
 }

@@ -8,11 +8,11 @@
 
 #include "host/kev/capture.h"
 
-static _Thread_local char said[1024];
+static _Thread_local char kev_quiet_message_text[1024];
 
 const char *quiet_said(void)
 {
-    return said;
+    return kev_quiet_message_text;
 }
 
 void kymo_error(const char *format, ...)
@@ -20,7 +20,7 @@ void kymo_error(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(said, sizeof(said), format, args);
+    vsnprintf(kev_quiet_message_text, sizeof(kev_quiet_message_text), format, args);
     va_end(args);
 }
 
@@ -30,7 +30,7 @@ int kymo_usage(const char *command, const char *format, ...)
 
     (void)command;
     va_start(args, format);
-    vsnprintf(said, sizeof(said), format, args);
+    vsnprintf(kev_quiet_message_text, sizeof(kev_quiet_message_text), format, args);
     va_end(args);
     return KYMO_USAGE;
 }

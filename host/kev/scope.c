@@ -20,7 +20,7 @@ static struct capture_scope *scope_add(struct kev_capture *capture, uint32_t kin
     return scope;
 }
 
-static bool begins(const char *text, const char *with)
+static bool kev_scope_begins_with(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -36,10 +36,12 @@ static void filter_add(struct kev_capture *capture, const char *value)
         }
     }
     scope_add(capture,
-              begins(value, "gate ") || strcmp(value, "gate") == 0       ? KEV_SCOPE_GATE
-              : strcmp(value, "applications start and stop") == 0        ? KEV_SCOPE_PAUSES
-              : begins(value, "unknown") || begins(value, "form set by") ? KEV_SCOPE_UNKNOWN
-                                                                         : KEV_SCOPE_FILTER,
+              kev_scope_begins_with(value, "gate ") || strcmp(value, "gate") == 0 ? KEV_SCOPE_GATE
+              : strcmp(value, "applications start and stop") == 0                 ? KEV_SCOPE_PAUSES
+              : kev_scope_begins_with(value, "unknown") ||
+                      kev_scope_begins_with(value, "form set by")
+                  ? KEV_SCOPE_UNKNOWN
+                  : KEV_SCOPE_FILTER,
               value);
 }
 
@@ -48,7 +50,7 @@ static void filters_find(struct kev_capture *capture)
     const struct kev_info *info = kev_info(capture->kev);
 
     for (unsigned i = 0; i < info->nattrs; i++) {
-        if (begins(info->attrs[i].key, "FILTER_")) {
+        if (kev_scope_begins_with(info->attrs[i].key, "FILTER_")) {
             filter_add(capture, info->attrs[i].value);
         }
     }

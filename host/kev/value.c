@@ -64,7 +64,7 @@ static bool values_room(struct kev_capture *capture, unsigned n)
 }
 
 /* `name` lives as long as the capture. */
-static struct kev_value *value_add(struct kev_capture *capture, const char *name)
+static struct kev_value *kev_value_add(struct kev_capture *capture, const char *name)
 {
     struct kev_value *value = &capture->values[capture->nvalues++].value;
 
@@ -146,7 +146,7 @@ static int32_t process_behind(const struct record *record)
 
 /* ---- the shapes of payloads -------------------------------------------------------- */
 
-static uint32_t type_of(char type)
+static uint32_t kev_value_type_of(char type)
 {
     switch (type) {
     case 'D':
@@ -166,12 +166,12 @@ static void fields_make(struct kev_capture *capture, const struct record *record
 
     for (unsigned i = 0; i < record->nfields; i++) {
         const struct kev_field *field = &record->fields[i];
-        struct kev_value *value = value_add(capture, field->arg->name);
+        struct kev_value *value = kev_value_add(capture, field->arg->name);
 
         if (field->arg->type == 'N') {
             text_fill(capture, value, KEV_VALUE_TEXT, field->text, field->len);
         } else {
-            number_fill(value, type_of(field->arg->type), field->wide, field->value);
+            number_fill(value, kev_value_type_of(field->arg->type), field->wide, field->value);
             meaning_fill(capture, value, &process);
         }
     }
@@ -185,7 +185,7 @@ static void words_make(struct kev_capture *capture)
         char *name = capture->values[i].name;
 
         snprintf(name, sizeof(capture->values[i].name), "d%u", i);
-        number_fill(value_add(capture, name), KEV_VALUE_UNSIGNED, false, kev_word(event, i));
+        number_fill(kev_value_add(capture, name), KEV_VALUE_UNSIGNED, false, kev_word(event, i));
     }
 }
 
@@ -195,19 +195,19 @@ static void d_make(struct kev_capture *capture)
     unsigned words = d_events[event->number].words, at = 1;
     int32_t process = KEV_NOBODY;
 
-    number_fill(value_add(capture, "handle"), KEV_VALUE_UNSIGNED, false, kev_word(event, 0));
+    number_fill(kev_value_add(capture, "handle"), KEV_VALUE_UNSIGNED, false, kev_word(event, 0));
     for (unsigned i = 0; at <= words && i < 4; i++) {
         bool wide = i == 3; /* the drops of ENTRIES */
         uint64_t number =
             kev_word(event, at) | (wide ? (uint64_t)kev_word(event, at + 1) << 32 : 0);
-        struct kev_value *value = value_add(capture, d_events[event->number].names[i]);
+        struct kev_value *value = kev_value_add(capture, d_events[event->number].names[i]);
 
         number_fill(value, KEV_VALUE_UNSIGNED, wide, number);
         meaning_fill(capture, value, &process);
         at += wide ? 2 : 1;
     }
     if (d_events[event->number].bytes && at < event->nwords) {
-        text_fill(capture, value_add(capture, "data"), KEV_VALUE_BYTES, event->words + at,
+        text_fill(capture, kev_value_add(capture, "data"), KEV_VALUE_BYTES, event->words + at,
                   4 * (size_t)(event->nwords - at));
     }
 }
@@ -239,7 +239,7 @@ static void values_make(struct kev_capture *capture)
     if (is_d(event)) {
         d_make(capture);
     } else if (record.args == RECORD_TEXT) {
-        text_fill(capture, value_add(capture, "str"), KEV_VALUE_TEXT, event->words,
+        text_fill(capture, kev_value_add(capture, "str"), KEV_VALUE_TEXT, event->words,
                   record.text_len);
     } else if (record.args == RECORD_WORDS) {
         words_make(capture);

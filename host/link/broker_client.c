@@ -152,8 +152,8 @@ static bool part_wanted(struct broker *broker, struct client *client, const stru
 }
 
 /* false: it stays. */
-static bool packet(struct broker *broker, struct client *client, const struct local_head *head,
-                   const uint8_t *bytes)
+static bool broker_client_take_packet(struct broker *broker, struct client *client,
+                                      const struct local_head *head, const uint8_t *bytes)
 {
     int channel = client->channel[head->channel];
 
@@ -198,7 +198,8 @@ void client_work(struct broker *broker, struct client *client)
         if (client->held && client->held_at < head.bytes && client->channel[head.channel] >= 0) {
             return;
         }
-        if (!client->held && !packet(broker, client, &head, client->in + sizeof(head))) {
+        if (!client->held &&
+            !broker_client_take_packet(broker, client, &head, client->in + sizeof(head))) {
             return;
         }
         client->held = false;

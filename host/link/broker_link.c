@@ -6,7 +6,7 @@
 
 #include "host/link/broker.h"
 
-static void up(void *context)
+static void broker_link_on_up(void *context)
 {
     struct broker *broker = context;
 
@@ -35,7 +35,7 @@ static const char *down_words(enum link_down why)
     }
 }
 
-static void down(void *context, enum link_down why)
+static void broker_link_on_down(void *context, enum link_down why)
 {
     struct broker *broker = context;
 
@@ -45,7 +45,7 @@ static void down(void *context, enum link_down why)
     }
 }
 
-static long open_came(void *context, unsigned channel, const char *service)
+static long broker_link_on_open_came(void *context, unsigned channel, const char *service)
 {
     (void)context;
     (void)channel;
@@ -53,7 +53,7 @@ static long open_came(void *context, unsigned channel, const char *service)
     return -ENOTSUP; /* only the host opens */
 }
 
-static void opened(void *context, unsigned channel)
+static void broker_link_on_opened(void *context, unsigned channel)
 {
     struct broker *broker = context;
 
@@ -63,8 +63,8 @@ static void opened(void *context, unsigned channel)
     }
 }
 
-static void data(void *context, unsigned channel, const uint8_t *bytes, size_t count, size_t offset,
-                 size_t total)
+static void broker_link_on_data(void *context, unsigned channel, const uint8_t *bytes, size_t count,
+                                size_t offset, size_t total)
 {
     struct broker *broker = context;
 
@@ -75,7 +75,8 @@ static void data(void *context, unsigned channel, const uint8_t *bytes, size_t c
 }
 
 /* From the packet that the session is held at, if it is this channel's. */
-static size_t fetch(void *context, unsigned channel, size_t most, const uint8_t **bytes)
+static size_t broker_link_fetch_data(void *context, unsigned channel, size_t most,
+                                     const uint8_t **bytes)
 {
     struct broker *broker = context;
     struct client *client = broker->owner[channel].client;
@@ -95,13 +96,13 @@ static size_t fetch(void *context, unsigned channel, size_t most, const uint8_t 
     return count;
 }
 
-static void sent(void *context, unsigned channel)
+static void broker_link_on_sent(void *context, unsigned channel)
 {
     (void)context;
     (void)channel;
 }
 
-static void closed(void *context, unsigned channel, int reason)
+static void broker_link_on_closed(void *context, unsigned channel, int reason)
 {
     struct broker *broker = context;
     struct client *client = broker->owner[channel].client;
@@ -113,7 +114,7 @@ static void closed(void *context, unsigned channel, int reason)
     }
 }
 
-static void stranger(void *context, unsigned version)
+static void broker_link_on_stranger(void *context, unsigned version)
 {
     struct broker *broker = context;
 
@@ -124,13 +125,13 @@ static void stranger(void *context, unsigned version)
 }
 
 const struct link_user broker_user = {
-    .up = up,
-    .down = down,
-    .open = open_came,
-    .opened = opened,
-    .data = data,
-    .fetch = fetch,
-    .sent = sent,
-    .closed = closed,
-    .stranger = stranger,
+    .up = broker_link_on_up,
+    .down = broker_link_on_down,
+    .open = broker_link_on_open_came,
+    .opened = broker_link_on_opened,
+    .data = broker_link_on_data,
+    .fetch = broker_link_fetch_data,
+    .sent = broker_link_on_sent,
+    .closed = broker_link_on_closed,
+    .stranger = broker_link_on_stranger,
 };

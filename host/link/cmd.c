@@ -15,7 +15,7 @@ const char *cmd_target(const char *given)
 volatile sig_atomic_t cmd_interrupted;
 
 /* The link's own reasons begin with the target. */
-static void say(const char *spec, const char *why)
+static void link_cmd_print_reason(const char *spec, const char *why)
 {
     if (strncmp(why, spec, strlen(spec)) == 0) {
         kymo_error("%s", why);
@@ -36,7 +36,7 @@ struct channel *cmd_open(const char *spec, const char *service, struct session *
     }
     channel = channel_open(*session, service, &why);
     if (channel == NULL) {
-        say(spec, why);
+        link_cmd_print_reason(spec, why);
         session_close(*session);
         *session = NULL;
     }
@@ -45,18 +45,19 @@ struct channel *cmd_open(const char *spec, const char *service, struct session *
 
 int cmd_lost(struct session *session, const char *spec)
 {
-    say(spec, session_reason(session));
+    link_cmd_print_reason(spec, session_reason(session));
     return KYMO_FAILURE;
 }
 
-static void interrupted(int signo)
+static void link_cmd_on_interrupt(int signo)
 {
     cmd_interrupted = signo;
 }
 
 void cmd_catch_signals(void)
 {
-    const struct sigaction action = {.sa_handler = interrupted}; /* no SA_RESTART: poll() ends */
+    const struct sigaction action = {.sa_handler =
+                                         link_cmd_on_interrupt}; /* no SA_RESTART: poll() ends */
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

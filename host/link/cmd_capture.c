@@ -39,7 +39,7 @@ static const struct option capture_options[] = {
 };
 
 /* Messages until there are `count` captures. Returns 0 or a negative errno. */
-static int loop(struct store *store, unsigned long count)
+static int link_capture_take_all(struct store *store, unsigned long count)
 {
     uint8_t *room = malloc(MESSAGE_MOST);
     long got = 0;
@@ -66,7 +66,7 @@ int cmd_capture(const char *target, struct store *store, unsigned long count)
     if (store->channel == NULL) {
         return KYMO_FAILURE;
     }
-    result = loop(store, count);
+    result = link_capture_take_all(store, count);
     if (store_incomplete(store)) {
         status = KYMO_FAILURE;
     }
@@ -86,7 +86,7 @@ struct capture {
     struct store store;
 };
 
-static bool count_parse(const char *text, unsigned long *count)
+static bool link_capture_count_parse(const char *text, unsigned long *count)
 {
     char *end;
 
@@ -112,7 +112,7 @@ static int capture_main(int argc, char **argv)
             capture.store.force = true;
             break;
         case 'n':
-            if (!count_parse(optarg, &capture.count)) {
+            if (!link_capture_count_parse(optarg, &capture.count)) {
                 return kymo_usage("capture", "capture: -n %s: not a number", optarg);
             }
             break;

@@ -65,7 +65,7 @@ static void terminal_restore(struct console *console)
 }
 
 /* Writes all that has arrived. Returns 0 or -EPIPE. */
-static int show(struct console *console, int timeout_ms)
+static int link_console_show_output(struct console *console, int timeout_ms)
 {
     uint8_t text[4096];
     long got;
@@ -79,7 +79,7 @@ static int show(struct console *console, int timeout_ms)
 }
 
 /* 1: the user has enough. */
-static int type(struct console *console)
+static int link_console_send_input(struct console *console)
 {
     uint8_t keys[LINK_CONSOLE_MOST];
     ssize_t got = read(STDIN_FILENO, keys, sizeof(keys));
@@ -94,7 +94,7 @@ static int type(struct console *console)
     return error ? error : end != NULL;
 }
 
-static int loop(struct console *console)
+static int link_console_serve_terminal(struct console *console)
 {
     int result = 0;
 
@@ -104,15 +104,15 @@ static int loop(struct console *console)
             {.fd = console->typing ? STDIN_FILENO : -1, .events = POLLIN},
         };
 
-        result = show(console, 0);
+        result = link_console_show_output(console, 0);
         if (result != 0) {
             break;
         }
         if (!console->typing && !console->terminal) {
-            return show(console, 1000);
+            return link_console_show_output(console, 1000);
         }
         if (poll(fds, 2, 1000) > 0 && fds[1].revents) {
-            result = type(console);
+            result = link_console_send_input(console);
         }
     }
     return result;
@@ -128,7 +128,7 @@ static int console_run(struct console *console)
     }
     console->typing = true;
     terminal_raw(console);
-    result = loop(console);
+    result = link_console_serve_terminal(console);
     terminal_restore(console);
     if (result == -EPIPE) {
         result = cmd_lost(console->session, console->target);

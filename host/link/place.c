@@ -24,12 +24,13 @@
 #include "host/link/local.h"
 #include "host/temporary.h"
 
-static char trouble[400];
+static char link_place_error_text[400];
 
-static int failed(const char *what, const char **why)
+static int link_place_fail_with(const char *what, const char **why)
 {
-    snprintf(trouble, sizeof(trouble), "%.300s: %s", what, strerror(errno));
-    *why = trouble;
+    snprintf(link_place_error_text, sizeof(link_place_error_text), "%.300s: %s", what,
+             strerror(errno));
+    *why = link_place_error_text;
     return -1;
 }
 
@@ -38,21 +39,22 @@ static int directory_make(const char *path, const char **why)
     struct stat st;
 
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        return failed(path, why);
+        return link_place_fail_with(path, why);
     }
     if (lstat(path, &st) != 0) {
-        return failed(path, why);
+        return link_place_fail_with(path, why);
     }
     if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
-        snprintf(trouble, sizeof(trouble), "%.300s: is not a directory of yours alone", path);
-        *why = trouble;
+        snprintf(link_place_error_text, sizeof(link_place_error_text),
+                 "%.300s: is not a directory of yours alone", path);
+        *why = link_place_error_text;
         return -1;
     }
     return 0;
 }
 
 /* FNV-1a, 64 bits: a name of bounded length for any target. */
-static uint64_t hash(const char *text)
+static uint64_t link_place_hash_name(const char *text)
 {
     uint64_t n = 0xcbf29ce484222325u;
 
@@ -74,11 +76,12 @@ static int directory_find(char *directory, size_t room, const char **why)
     } else if (realpath(temporary_place(), place)) {
         length = snprintf(directory, room, "%s/kymo-%u", place, (unsigned)geteuid());
     } else {
-        return failed(temporary_place(), why);
+        return link_place_fail_with(temporary_place(), why);
     }
     if (length < 0 || (size_t)length >= room) {
         errno = ENAMETOOLONG;
-        return failed("the path in XDG_RUNTIME_DIR or TMPDIR is too long for a socket", why);
+        return link_place_fail_with(
+            "the path in XDG_RUNTIME_DIR or TMPDIR is too long for a socket", why);
     }
     return directory_make(directory, why);
 }
@@ -87,7 +90,7 @@ int place_find(struct place *place, const char *spec, const char **why)
 {
     char name[40], directory[sizeof(place->address.sun_path)];
     int length = snprintf(name, sizeof(name), "/link%d-%016llx", LOCAL_VERSION,
-                          (unsigned long long)hash(spec));
+                          (unsigned long long)link_place_hash_name(spec));
 
     memset(place, 0, sizeof(*place));
     place->address.sun_family = AF_UNIX;
@@ -204,14 +207,14 @@ int place_connect(const struct place *place, const char *spec, const char **why)
     }
     lock = lock_take(place->lock);
     if (lock < 0) {
-        return failed(place->lock, why);
+        return link_place_fail_with(place->lock, why);
     }
     fd = try_connect(place);
     if (fd < 0) {
         fd = broker_start(place, spec);
     }
     if (fd < 0) {
-        failed(place->address.sun_path, why);
+        link_place_fail_with(place->address.sun_path, why);
     }
     flock(lock, LOCK_UN); /* the broker may have it too */
     close(lock);

@@ -17,11 +17,11 @@
 #define TRIES 5 /* a broker may end while one comes */
 #define CLOSE_MS 3000
 
-static char trouble[500];
+static char link_session_error_text[500];
 
 /* Returns 1 if the target has answered, 0 if the broker ended without a reason, -1 with the reason
  * in `trouble`. */
-static int meet(struct session *session)
+static int link_session_meet_target(struct session *session)
 {
     while (!session->met && !session->gone) {
         if (session_wait(session, -1, POLLIN) < 0) {
@@ -31,12 +31,12 @@ static int meet(struct session *session)
     if (session->met && !session->gone) {
         return 1;
     }
-    snprintf(trouble, sizeof(trouble), "%s", session->reason);
+    snprintf(link_session_error_text, sizeof(link_session_error_text), "%s", session->reason);
     return session->told ? -1 : 0;
 }
 
-static struct session *attempt(const struct place *place, const char *spec, int *result,
-                               const char **why)
+static struct session *link_session_attempt_open(const struct place *place, const char *spec,
+                                                 int *result, const char **why)
 {
     struct session *session = calloc(1, sizeof(*session));
 
@@ -47,8 +47,8 @@ static struct session *attempt(const struct place *place, const char *spec, int 
     }
     session->fd = place_connect(place, spec, why);
     if (session->fd >= 0) {
-        *result = meet(session);
-        *why = trouble;
+        *result = link_session_meet_target(session);
+        *why = link_session_error_text;
     }
     if (*result > 0) {
         return session;
@@ -68,16 +68,16 @@ struct session *session_open(const char *spec, const char **why)
     int result = 0;
 
     if (!spec_is_good(spec) || spec_absolute(spec, full, sizeof(full)) != 0) {
-        snprintf(trouble, sizeof(trouble),
+        snprintf(link_session_error_text, sizeof(link_session_error_text),
                  "%.300s: not a target: unix:PATH, tcp:HOST:PORT or /dev/…[@BAUD]", spec);
-        *why = trouble;
+        *why = link_session_error_text;
         return NULL;
     }
     if (place_find(&place, full, why) != 0) {
         return NULL;
     }
     for (int i = 0; i < TRIES && result == 0; i++) {
-        session = attempt(&place, full, &result, why);
+        session = link_session_attempt_open(&place, full, &result, why);
     }
     return session;
 }
@@ -141,21 +141,24 @@ static void channel_free(struct channel *channel)
     free(channel);
 }
 
-static const char *refusal(const struct session *session, const char *service, int reason)
+static const char *link_session_report_refusal(const struct session *session, const char *service,
+                                               int reason)
 {
     switch (reason) {
     case -ENOENT:
-        snprintf(trouble, sizeof(trouble), "the target has no service %s", service);
+        snprintf(link_session_error_text, sizeof(link_session_error_text),
+                 "the target has no service %s", service);
         break;
     case -EAGAIN:
-        snprintf(trouble, sizeof(trouble), "too many channels to the target's service %s", service);
+        snprintf(link_session_error_text, sizeof(link_session_error_text),
+                 "too many channels to the target's service %s", service);
         break;
     default:
-        snprintf(trouble, sizeof(trouble), "%s",
+        snprintf(link_session_error_text, sizeof(link_session_error_text), "%s",
                  session->gone ? session->reason : reason_text(reason));
         break;
     }
-    return trouble;
+    return link_session_error_text;
 }
 
 struct channel *channel_open(struct session *session, const char *service, const char **why)
@@ -175,7 +178,8 @@ struct channel *channel_open(struct session *session, const char *service, const
         session_wait(session, -1, POLLIN);
     }
     if (!channel->opened) {
-        *why = refusal(session, service, channel->closed ? channel->reason : -EPIPE);
+        *why = link_session_report_refusal(session, service,
+                                           channel->closed ? channel->reason : -EPIPE);
         channel_free(channel);
         return NULL;
     }

@@ -15,7 +15,7 @@
 #define QUEUED_MOST (1024 * 1024) /* bytes of whole messages before credit is withheld */
 #define CREDIT_STEP (32 * 1024)
 
-static void lose(struct session *session, const char *why)
+static void link_session_lose(struct session *session, const char *why)
 {
     if (!session->gone) {
         session->gone = true;
@@ -23,7 +23,7 @@ static void lose(struct session *session, const char *why)
     }
 }
 
-static void flush(struct session *session)
+static void link_session_flush_output(struct session *session)
 {
     while (session->out_at < session->out_end && !session->gone) {
         ssize_t done = send(session->fd, session->out + session->out_at,
@@ -40,14 +40,14 @@ static void flush(struct session *session)
     session->out_at = session->out_end = 0;
 }
 
-static bool make_room(struct session *session, size_t bytes)
+static bool link_session_make_room(struct session *session, size_t bytes)
 {
     if (session->out_end + bytes > session->out_room) {
         size_t room = 2 * (session->out_end + bytes);
         uint8_t *more = realloc(session->out, room);
 
         if (!more) {
-            lose(session, "out of memory");
+            link_session_lose(session, "out of memory");
             return false;
         }
         session->out = more;
@@ -61,7 +61,7 @@ void session_put(struct session *session, uint8_t type, unsigned channel, uint32
 {
     const struct local_head head = {type, (uint8_t)channel, (uint16_t)count, value};
 
-    if (session->gone || !make_room(session, sizeof(head) + count)) {
+    if (session->gone || !link_session_make_room(session, sizeof(head) + count)) {
         return;
     }
     memcpy(session->out + session->out_end, &head, sizeof(head));
@@ -69,7 +69,7 @@ void session_put(struct session *session, uint8_t type, unsigned channel, uint32
         memcpy(session->out + session->out_end + sizeof(head), bytes, count);
     }
     session->out_end += sizeof(head) + count;
-    flush(session);
+    link_session_flush_output(session);
 }
 
 /* Withheld while the owner lets messages lie; not amid one, which could not end then. */
@@ -83,7 +83,7 @@ void session_credit(struct channel *channel)
     }
 }
 
-static void message_end(struct channel *channel)
+static void link_session_message_end(struct channel *channel)
 {
     struct message *message = channel->partial;
 
@@ -105,7 +105,7 @@ static void part_came(struct channel *channel, const struct local_head *head, co
     if (head->type == LOCAL_FIRST) {
         message = malloc(sizeof(*message) + head->value);
         if (!message) {
-            lose(channel->session, "out of memory");
+            link_session_lose(channel->session, "out of memory");
             return;
         }
         message->bytes = head->value;
@@ -116,7 +116,7 @@ static void part_came(struct channel *channel, const struct local_head *head, co
     message->got += head->bytes;
     channel->owed += link_cost(head->bytes, head->type == LOCAL_FIRST ? 0 : 1);
     if (message->got == message->bytes) {
-        message_end(channel);
+        link_session_message_end(channel);
     }
     session_credit(channel);
 }
@@ -143,7 +143,8 @@ static void channel_packet(struct channel *channel, const struct local_head *hea
     }
 }
 
-static void packet(struct session *session, const struct local_head *head, const uint8_t *bytes)
+static void link_session_take_packet(struct session *session, const struct local_head *head,
+                                     const uint8_t *bytes)
 {
     if (head->type == LOCAL_HELLO && head->bytes == sizeof(session->hello)) {
         memcpy(&session->hello, bytes, sizeof(session->hello));
@@ -153,13 +154,13 @@ static void packet(struct session *session, const struct local_head *head, const
 
         snprintf(why, sizeof(why), "%.*s", head->bytes, (const char *)bytes);
         session->told = true;
-        lose(session, why);
+        link_session_lose(session, why);
     } else if (head->channel < LOCAL_CHANNELS && session->channel[head->channel]) {
         channel_packet(session->channel[head->channel], head, bytes);
     }
 }
 
-static void packets(struct session *session)
+static void link_session_take_packets(struct session *session)
 {
     struct local_head head;
     size_t at = 0;
@@ -167,29 +168,29 @@ static void packets(struct session *session)
     while (session->in_bytes - at >= sizeof(head)) {
         memcpy(&head, session->in + at, sizeof(head));
         if (head.bytes > LOCAL_MOST) {
-            lose(session, "malformed data from the broker");
+            link_session_lose(session, "malformed data from the broker");
             return;
         }
         if (session->in_bytes - at < sizeof(head) + head.bytes) {
             break;
         }
-        packet(session, &head, session->in + at + sizeof(head));
+        link_session_take_packet(session, &head, session->in + at + sizeof(head));
         at += sizeof(head) + head.bytes;
     }
     session->in_bytes -= at;
     memmove(session->in, session->in + at, session->in_bytes);
 }
 
-static void receive(struct session *session)
+static void link_session_receive_bytes(struct session *session)
 {
     ssize_t got = recv(session->fd, session->in + session->in_bytes,
                        sizeof(session->in) - session->in_bytes, MSG_DONTWAIT);
 
     if (got > 0) {
         session->in_bytes += (size_t)got;
-        packets(session);
+        link_session_take_packets(session);
     } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-        lose(session, "the link's broker has ended");
+        link_session_lose(session, "the link's broker has ended");
     }
 }
 
@@ -207,10 +208,10 @@ int session_wait(struct session *session, int timeout_ms, short events)
         return 0;
     }
     if (fd.revents & POLLOUT) {
-        flush(session);
+        link_session_flush_output(session);
     }
     if (fd.revents & (POLLIN | POLLHUP | POLLERR)) {
-        receive(session);
+        link_session_receive_bytes(session);
     }
     return session->gone ? -1 : 1;
 }
@@ -241,7 +242,7 @@ int channel_send(struct channel *channel, const void *message, size_t bytes)
     return session->gone || channel->closed ? -EPIPE : 0;
 }
 
-static int64_t now_ms(void)
+static int64_t link_session_now_ms(void)
 {
     struct timespec time;
 
@@ -250,13 +251,13 @@ static int64_t now_ms(void)
 }
 
 /* Waits until a whole message has arrived. Returns 0, else the reason. */
-static int await(struct channel *channel, int timeout_ms)
+static int link_session_await_message(struct channel *channel, int timeout_ms)
 {
     struct session *session = channel->session;
-    int64_t until = now_ms() + timeout_ms;
+    int64_t until = link_session_now_ms() + timeout_ms;
 
     while (!channel->first) {
-        int64_t left = timeout_ms < 0 ? -1 : until - now_ms();
+        int64_t left = timeout_ms < 0 ? -1 : until - link_session_now_ms();
 
         if (session->gone || channel->closed) {
             return -EPIPE;
@@ -272,7 +273,7 @@ static int await(struct channel *channel, int timeout_ms)
 
 long channel_receive(struct channel *channel, void *message, size_t room, int timeout_ms)
 {
-    int error = await(channel, timeout_ms);
+    int error = link_session_await_message(channel, timeout_ms);
     struct message *first = channel->first;
 
     if (error) {

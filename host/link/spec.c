@@ -31,7 +31,7 @@ static const struct {
     {3000000, B3000000}, {4000000, B4000000},
 };
 
-static const char *after(const char *spec, const char *prefix)
+static const char *link_spec_text_after(const char *spec, const char *prefix)
 {
     size_t length = strlen(prefix);
 
@@ -56,23 +56,24 @@ static speed_t baud_speed(const char *text)
 
 bool spec_is_good(const char *spec)
 {
-    const char *rest = after(spec, "unix:"), *at;
+    const char *rest = link_spec_text_after(spec, "unix:"), *at;
 
     if (rest) {
         return *rest != '\0' && strlen(rest) < sizeof(((struct sockaddr_un *)0)->sun_path);
     }
-    rest = after(spec, "tcp:");
+    rest = link_spec_text_after(spec, "tcp:");
     if (rest) {
         at = strrchr(rest, ':');
         return at && at > rest && at[1] != '\0' && strlen(rest) < 256;
     }
     at = strchr(spec, '@');
-    return after(spec, "/dev/") && strlen(spec) < PATH_MAX && (!at || baud_speed(at + 1) != B0);
+    return link_spec_text_after(spec, "/dev/") && strlen(spec) < PATH_MAX &&
+           (!at || baud_speed(at + 1) != B0);
 }
 
 int spec_absolute(const char *spec, char *to, size_t room)
 {
-    const char *path = after(spec, "unix:");
+    const char *path = link_spec_text_after(spec, "unix:");
     char here[PATH_MAX];
     int length;
 
@@ -84,7 +85,7 @@ int spec_absolute(const char *spec, char *to, size_t room)
     return length < (int)room ? 0 : -1;
 }
 
-static int failed(int fd, const char *what, char *why, size_t room)
+static int link_spec_fail_with(int fd, const char *what, char *why, size_t room)
 {
     snprintf(why, room, "%s: %s", what, strerror(errno));
     if (fd >= 0) {
@@ -100,11 +101,11 @@ static int unix_open(const char *spec, const char *path, char *why, size_t room)
 
     if (strlen(path) >= sizeof(address.sun_path)) {
         errno = ENAMETOOLONG;
-        return failed(fd, spec, why, room);
+        return link_spec_fail_with(fd, spec, why, room);
     }
     strcpy(address.sun_path, path);
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
-        return failed(fd, spec, why, room);
+        return link_spec_fail_with(fd, spec, why, room);
     }
     return fd;
 }
@@ -145,7 +146,7 @@ static int tcp_open(const char *spec, const char *rest, char *why, size_t room)
     }
     int fd = tcp_connect(list);
     freeaddrinfo(list);
-    return fd < 0 ? failed(fd, spec, why, room) : fd;
+    return fd < 0 ? link_spec_fail_with(fd, spec, why, room) : fd;
 }
 
 static int tty_set(int fd, speed_t speed)
@@ -178,14 +179,15 @@ static int tty_open(const char *spec, char *why, size_t room)
         return -1;
     }
     if (fd < 0 || ioctl(fd, TIOCEXCL) != 0 || tty_set(fd, baud_speed(at ? at + 1 : number)) != 0) {
-        return failed(fd, path, why, room);
+        return link_spec_fail_with(fd, path, why, room);
     }
     return fd;
 }
 
 int spec_open(const char *spec, char *why, size_t room)
 {
-    const char *path = after(spec, "unix:"), *address = after(spec, "tcp:");
+    const char *path = link_spec_text_after(spec, "unix:"),
+               *address = link_spec_text_after(spec, "tcp:");
     int fd;
 
     if (!spec_is_good(spec)) {
@@ -198,7 +200,7 @@ int spec_open(const char *spec, char *why, size_t room)
         fd = address ? tcp_open(spec, address, why, room) : tty_open(spec, why, room);
     }
     if (fd >= 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) {
-        return failed(fd, spec, why, room);
+        return link_spec_fail_with(fd, spec, why, room);
     }
     return fd;
 }

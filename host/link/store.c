@@ -24,16 +24,16 @@ int store_check(struct store *store)
     return store->output ? output_check(store->output, policy_of(store)) : 0;
 }
 
-static int tell(struct store *store, int error)
+static int link_store_tell_logger(struct store *store, int error)
 {
     const struct link_capture word = {LINK_CAPTURE_STORED, -reason_to_target(error), store->bytes};
 
     return channel_send(store->channel, &word, sizeof(word));
 }
 
-static int failed(struct store *store, int error)
+static int link_store_fail_with(struct store *store, int error)
 {
-    tell(store, error);
+    link_store_tell_logger(store, error);
     return -error;
 }
 
@@ -88,7 +88,7 @@ static int open_new(struct store *store)
     return output_open(&store->file, store->name, OUTPUT_LATER);
 }
 
-static int begin(struct store *store, const uint8_t *name, size_t bytes)
+static int link_store_begin_capture(struct store *store, const uint8_t *name, size_t bytes)
 {
     if (store->begun) {
         return -EPROTO;
@@ -110,10 +110,10 @@ static int begin(struct store *store, const uint8_t *name, size_t bytes)
     if (store->begun && store->opened) {
         store->opened(store);
     }
-    return result == 0 ? 0 : failed(store, -result);
+    return result == 0 ? 0 : link_store_fail_with(store, -result);
 }
 
-static int take(struct store *store, const uint8_t *data, size_t bytes)
+static int link_store_take_bytes(struct store *store, const uint8_t *data, size_t bytes)
 {
     if (!store->begun) {
         return -EPROTO;
@@ -122,14 +122,14 @@ static int take(struct store *store, const uint8_t *data, size_t bytes)
 
     if (result != 0) {
         kymo_error("%s: %s", store->path, strerror(-result));
-        return failed(store, -result);
+        return link_store_fail_with(store, -result);
     }
     store->bytes += bytes;
     return 0;
 }
 
 /* Under the first name that is free. The user's own file is replaced only by a whole capture. */
-static int place(struct store *store, bool whole)
+static int link_store_place_file(struct store *store, bool whole)
 {
     store->file.replaces = store->file.replaces && whole;
     int result = output_try_commit(&store->file);
@@ -148,22 +148,22 @@ static int place(struct store *store, bool whole)
     return result;
 }
 
-static int end(struct store *store, uint64_t bytes)
+static int link_store_end_capture(struct store *store, uint64_t bytes)
 {
     if (!store->begun || bytes != store->bytes) {
         return -EPROTO;
     }
     store->begun = false;
-    int result = place(store, true);
+    int result = link_store_place_file(store, true);
 
     if (result != 0) {
-        return failed(store, -result);
+        return link_store_fail_with(store, -result);
     }
     store->stored++;
     if (!store->is_passing && (!store->output || strcmp(store->output, "-") != 0)) {
         kymo_error("the capture: %s, %llu bytes", store->path, (unsigned long long)bytes);
     }
-    return tell(store, 0);
+    return link_store_tell_logger(store, 0);
 }
 
 int store_message(struct store *store, const uint8_t *bytes, size_t count)
@@ -176,11 +176,11 @@ int store_message(struct store *store, const uint8_t *bytes, size_t count)
     memcpy(&head, bytes, sizeof(head));
     switch (head.kind) {
     case LINK_CAPTURE_BEGIN:
-        return begin(store, bytes + sizeof(head), count - sizeof(head));
+        return link_store_begin_capture(store, bytes + sizeof(head), count - sizeof(head));
     case LINK_CAPTURE_DATA:
-        return take(store, bytes + sizeof(head), count - sizeof(head));
+        return link_store_take_bytes(store, bytes + sizeof(head), count - sizeof(head));
     case LINK_CAPTURE_END:
-        return end(store, head.bytes);
+        return link_store_end_capture(store, head.bytes);
     default:
         return -EPROTO;
     }
@@ -199,7 +199,7 @@ bool store_incomplete(struct store *store)
         if (store->placed) {
             store->placed(store, false);
         }
-    } else if (place(store, false) == 0 && !store->is_passing) {
+    } else if (link_store_place_file(store, false) == 0 && !store->is_passing) {
         kymo_error("%s: INCOMPLETE: %llu bytes", store->path, (unsigned long long)store->bytes);
     }
     return true;

@@ -221,8 +221,8 @@ void log_programs_free(struct log_programs *all)
 /* ---- events -------------------------------------------------------------------------- */
 
 /* Returns false if no ELF file of the event's program has its place. */
-static bool site_of(struct log_programs *programs, const struct kev *kev,
-                    const struct kev_event *event, struct log_site *site)
+static bool log_site_of(struct log_programs *programs, const struct kev *kev,
+                        const struct kev_event *event, struct log_site *site)
 {
     const struct log_program *program = program_of(programs, kev_word(event, 1), kev);
 
@@ -235,7 +235,7 @@ bool log_programs_probe(struct log_programs *programs, const struct kev *kev,
 {
     struct log_site site;
 
-    return site_of(programs, kev, event, &site) && log_level_is_probe(site.level);
+    return log_site_of(programs, kev, event, &site) && log_level_is_probe(site.level);
 }
 
 bool log_programs_text(void *programs, const struct kev *kev, const struct kev_event *event,
@@ -245,7 +245,7 @@ bool log_programs_text(void *programs, const struct kev *kev, const struct kev_e
     unsigned n = event->nwords < KYMO_LOG_WORDS ? event->nwords : KYMO_LOG_WORDS;
     struct log_site site;
 
-    if (!site_of(programs, kev, event, &site)) {
+    if (!log_site_of(programs, kev, event, &site)) {
         return false;
     }
     for (unsigned i = 2; i < n; i++) {

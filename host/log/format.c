@@ -39,7 +39,7 @@ struct spec {
 
 /* ---- the text and the values --------------------------------------------------------- */
 
-static void text_put(struct work *w, const char *text, size_t length)
+static void log_format_text_put(struct work *w, const char *text, size_t length)
 {
     size_t room = w->room - 1 - w->n;
 
@@ -50,13 +50,13 @@ static void text_put(struct work *w, const char *text, size_t length)
 
 static void text_say(struct work *w, const char *what, const struct spec *spec, const char *why)
 {
-    text_put(w, what, strlen(what));
-    text_put(w, spec->words, strlen(spec->words));
-    text_put(w, why, strlen(why));
+    log_format_text_put(w, what, strlen(what));
+    log_format_text_put(w, spec->words, strlen(spec->words));
+    log_format_text_put(w, why, strlen(why));
 }
 
 /* The next word, 0 behind the last one; *good tells. */
-static uint32_t word_take(struct work *w, bool *good)
+static uint32_t log_format_word_take(struct work *w, bool *good)
 {
     *good &= w->at < w->nwords;
     return *good ? w->words[w->at++] : 0;
@@ -64,7 +64,7 @@ static uint32_t word_take(struct work *w, bool *good)
 
 static void string_take(struct work *w, struct value *value, bool *good)
 {
-    uint32_t word = word_take(w, good);
+    uint32_t word = log_format_word_take(w, good);
     size_t bytes = word & KYMO_LOG_LENGTH;
 
     if (!*good || bytes > 4 * (size_t)(w->nwords - w->at)) {
@@ -84,18 +84,18 @@ static struct value value_take(struct work *w)
 
     switch (value.type) {
     case 'i':
-        value.bits = (uint64_t)(int64_t)(int32_t)word_take(w, &good);
+        value.bits = (uint64_t)(int64_t)(int32_t)log_format_word_take(w, &good);
         break;
     case 'u':
     case 'p':
-        value.bits = word_take(w, &good);
+        value.bits = log_format_word_take(w, &good);
         break;
     case 'I':
     case 'U':
     case 'P':
     case 'f':
-        value.bits = word_take(w, &good);
-        value.bits |= (uint64_t)word_take(w, &good) << 32;
+        value.bits = log_format_word_take(w, &good);
+        value.bits |= (uint64_t)log_format_word_take(w, &good) << 32;
         break;
     case 's':
         string_take(w, &value, &good);
@@ -120,7 +120,7 @@ static bool is_integer(const struct value *value)
 
 /* ---- a conversion -------------------------------------------------------------------- */
 
-static int number_parse(struct work *w, const char **at)
+static int log_format_number_parse(struct work *w, const char **at)
 {
     int number = 0;
 
@@ -151,7 +151,7 @@ static const char *spec_parse(struct work *w, const char *at, struct spec *spec)
         at++;
     }
     if (*at == '*' || (*at >= '1' && *at <= '9')) {
-        spec->width = number_parse(w, &at);
+        spec->width = log_format_number_parse(w, &at);
         if (spec->width < 0 && n < FLAGS_MOST) {
             spec->flags[n++] = '-';
         }
@@ -159,7 +159,7 @@ static const char *spec_parse(struct work *w, const char *at, struct spec *spec)
     }
     if (*at == '.') {
         at++;
-        spec->precision = number_parse(w, &at);
+        spec->precision = log_format_number_parse(w, &at);
     }
     while (*at != '\0' && strchr("hljztqL", *at) != NULL) {
         spec->halves += *at == 'h';
@@ -204,9 +204,9 @@ static void integer_put(struct work *w, const struct spec *spec, struct value va
     } else if (small) {
         value.bits &= spec->halves > 1 ? 0xff : spec->halves > 0 ? 0xffff : 0xffffffff;
     }
-    text_put(w, text,
-             (size_t)snprintf(text, sizeof(text), spec_text(spec, conversion, format),
-                              (unsigned long long)value.bits));
+    log_format_text_put(w, text,
+                        (size_t)snprintf(text, sizeof(text), spec_text(spec, conversion, format),
+                                         (unsigned long long)value.bits));
 }
 
 static void double_put(struct work *w, const struct spec *spec, const struct value *value)
@@ -215,11 +215,12 @@ static void double_put(struct work *w, const struct spec *spec, const struct val
     double number;
 
     memcpy(&number, &value->bits, sizeof(number));
-    text_put(w, text,
-             (size_t)snprintf(text, sizeof(text), spec_text(spec, conversion, format), number));
+    log_format_text_put(
+        w, text, (size_t)snprintf(text, sizeof(text), spec_text(spec, conversion, format), number));
 }
 
-static void string_put(struct work *w, const struct spec *spec, const struct value *value)
+static void log_format_string_put(struct work *w, const struct spec *spec,
+                                  const struct value *value)
 {
     char text[4 * KYMO_LOG_WORDS + WIDTH_MOST + 1], format[SPEC_ROOM];
     char copy[4 * KYMO_LOG_WORDS + 1] = "(null)";
@@ -230,9 +231,10 @@ static void string_put(struct work *w, const struct spec *spec, const struct val
         memcpy(copy, value->text, length);
         copy[length] = '\0';
     }
-    text_put(w, text, (size_t)snprintf(text, sizeof(text), spec_text(&own, "s", format), copy));
+    log_format_text_put(w, text,
+                        (size_t)snprintf(text, sizeof(text), spec_text(&own, "s", format), copy));
     if (value->cut && (spec->precision < 0 || (size_t)spec->precision > length)) {
-        text_put(w, "...", 3);
+        log_format_text_put(w, "...", 3);
     }
 }
 
@@ -244,7 +246,8 @@ static void pointer_put(struct work *w, const struct spec *spec, const struct va
 
     own.flags[0] = strchr(spec->flags, '-') != NULL ? '-' : '\0';
     snprintf(address, sizeof(address), "0x%" PRIx64, value->bits);
-    text_put(w, text, (size_t)snprintf(text, sizeof(text), spec_text(&own, "s", format), address));
+    log_format_text_put(
+        w, text, (size_t)snprintf(text, sizeof(text), spec_text(&own, "s", format), address));
 }
 
 static void character_put(struct work *w, const struct spec *spec, const struct value *value)
@@ -252,7 +255,7 @@ static void character_put(struct work *w, const struct spec *spec, const struct 
     char text[WIDTH_MOST + 64], format[SPEC_ROOM];
     int code = (unsigned char)value->bits;
 
-    text_put(
+    log_format_text_put(
         w, text,
         (size_t)snprintf(text, sizeof(text), spec_text(spec, "c", format), code == 0 ? '?' : code));
 }
@@ -272,7 +275,7 @@ static void conversion_put(struct work *w, const struct spec *spec)
     if (value.type == '\0') {
         text_say(w, "<", spec, ": no value>");
     } else if (spec->conversion == 's' && value.type == 's') {
-        string_put(w, spec, &value);
+        log_format_string_put(w, spec, &value);
     } else if (spec->conversion == 'p' && (value.type == 'p' || value.type == 'P')) {
         pointer_put(w, spec, &value);
     } else if (spec->conversion == 'c' && is_integer(&value)) {
@@ -350,24 +353,24 @@ static void probe_put(struct work *w, const char *at)
     char text[24];
 
     for (unsigned n = 0; n < 2 && (end = log_piece_next(&at, &from)) != NULL; n++) {
-        text_put(w, ":::", n > 0 ? 3 : 0);
+        log_format_text_put(w, ":::", n > 0 ? 3 : 0);
         for (; from < end; from++) {
             bool dash = n > 0 && from[0] == '_' && from[1] == '_';
 
-            text_put(w, dash ? "-" : from, 1);
+            log_format_text_put(w, dash ? "-" : from, 1);
             from += dash;
         }
     }
     while (w->n < w->room - 1 && (end = log_piece_next(&at, &from)) != NULL) {
         struct value value = value_take(w);
 
-        text_put(w, " ", 1);
-        text_put(w, from, (size_t)(end - from));
+        log_format_text_put(w, " ", 1);
+        log_format_text_put(w, from, (size_t)(end - from));
         if (value.type == '\0' || strchr("iuIUpP", value.type) == NULL) {
-            text_put(w, ": no value", 10);
+            log_format_text_put(w, ": no value", 10);
         } else {
-            text_put(w, "=", 1);
-            text_put(w, text, (size_t)number_text(text, &value));
+            log_format_text_put(w, "=", 1);
+            log_format_text_put(w, text, (size_t)number_text(text, &value));
         }
     }
 }
@@ -384,7 +387,7 @@ void log_format(const struct log_site *site, const uint32_t *words, unsigned nwo
     struct spec spec;
 
     if (site->level < KYMO_LOG_LEVELS) {
-        text_put(&w, levels[site->level], strlen(levels[site->level]));
+        log_format_text_put(&w, levels[site->level], strlen(levels[site->level]));
     }
     if (log_level_is_probe(site->level)) {
         probe_put(&w, at);
@@ -393,10 +396,10 @@ void log_format(const struct log_site *site, const uint32_t *words, unsigned nwo
     while (*at != '\0' && w.n < room - 1) {
         size_t plain = strcspn(at, "%");
 
-        text_put(&w, at, plain);
+        log_format_text_put(&w, at, plain);
         at += plain;
         if (at[0] == '%' && at[1] == '%') {
-            text_put(&w, "%", 1);
+            log_format_text_put(&w, "%", 1);
             at += 2;
         } else if (at[0] == '%') {
             at = spec_parse(&w, at + 1, &spec);

@@ -29,17 +29,18 @@ static void missing_report(void *arg, const struct log_missing *missing)
                has_other ? " is of " : "", missing->other_id, has_other ? ")" : "");
 }
 
-static struct log_programs programs = {.missing = missing_report};
+static struct log_programs log_program_list = {.missing = missing_report};
 
-static const char *folders[FOLDERS_MOST];
+static const char *log_folder_list[FOLDERS_MOST];
 
 static void folder_add(const char *board, const char *name)
 {
     char path[3 * PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/%s", board, name);
-    if (programs.nlast < FOLDERS_MOST && (folders[programs.nlast] = strdup(path)) != NULL) {
-        programs.nlast++;
+    if (log_program_list.nlast < FOLDERS_MOST &&
+        (log_folder_list[log_program_list.nlast] = strdup(path)) != NULL) {
+        log_program_list.nlast++;
     }
 }
 
@@ -73,7 +74,7 @@ static void boards_find(void)
     const struct dirent *entry;
     char path[2 * PATH_MAX];
 
-    programs.last = folders;
+    log_program_list.last = log_folder_list;
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] != '.') {
             snprintf(path, sizeof(path), "%s/%s", home.boards, entry->d_name);
@@ -86,28 +87,28 @@ static void boards_find(void)
 }
 
 /* The reader's hook. */
-static bool event_text(void *arg, const struct kev *kev, const struct kev_event *event, char *text,
-                       size_t room)
+static bool log_event_text(void *arg, const struct kev *kev, const struct kev_event *event,
+                           char *text, size_t room)
 {
     (void)arg;
-    if (programs.last == NULL) {
+    if (log_program_list.last == NULL) {
         boards_find();
     }
-    return log_programs_text(&programs, kev, event, text, room);
+    return log_programs_text(&log_program_list, kev, event, text, room);
 }
 
 bool log_is_probe(const struct kev *kev, const struct kev_event *event)
 {
-    if (programs.last == NULL) {
+    if (log_program_list.last == NULL) {
         boards_find();
     }
-    return log_programs_probe(&programs, kev, event);
+    return log_programs_probe(&log_program_list, kev, event);
 }
 
 bool log_text_but_probes(void *arg, const struct kev *kev, const struct kev_event *event,
                          char *text, size_t room)
 {
-    return !log_is_probe(kev, event) && event_text(arg, kev, event, text, room);
+    return !log_is_probe(kev, event) && log_event_text(arg, kev, event, text, room);
 }
 
 static void probes_of(void *session, const char *path)
@@ -119,7 +120,7 @@ static void probes_of(void *session, const char *path)
 
 void log_probes_find(struct dt_session *session, const char *capture)
 {
-    log_programs_each(&programs, capture, probes_of, session);
+    log_programs_each(&log_program_list, capture, probes_of, session);
 }
 
 /* The reader inside of libkev: host/kev/kev.mk gives it this name. */
@@ -127,11 +128,11 @@ extern kev_log_text_fn *kev_library_log_text;
 
 void log_start(void)
 {
-    kev_log_text = kev_library_log_text = event_text;
+    kev_log_text = kev_library_log_text = log_event_text;
 }
 
 void log_paths(const char *const *paths, unsigned n)
 {
-    programs.first = paths;
-    programs.nfirst = n;
+    log_program_list.first = paths;
+    log_program_list.nfirst = n;
 }

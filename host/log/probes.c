@@ -100,7 +100,7 @@ static bool probe_read(struct probe *p, const struct log_site *site)
     return is_identifier(p->provider) && is_identifier(p->name);
 }
 
-static bool is_same(const struct probe *p, const struct probe *q)
+static bool log_probes_is_same(const struct probe *p, const struct probe *q)
 {
     return strcmp(p->provider, q->provider) == 0 && strcmp(p->name, q->name) == 0 &&
            strcmp(p->types, q->types) == 0 && p->level == q->level;
@@ -137,7 +137,7 @@ static bool place_add(struct probe **list, const struct log_site *site, unsigned
         free(new);
         return had_memory;
     }
-    for (; p != NULL && !is_same(p, new); p = p->next) {
+    for (; p != NULL && !log_probes_is_same(p, new); p = p->next) {
         end = &p->next;
     }
     if (p == NULL) {
@@ -224,7 +224,7 @@ static char *predicate_make(const struct probe *p, uint32_t word)
 
 /* ---- as derived probes --------------------------------------------------------------- */
 
-static const char *type_of(char letter)
+static const char *log_probes_type_of(char letter)
 {
     switch (letter) {
     case 'i':
@@ -241,7 +241,7 @@ static const char *type_of(char letter)
 }
 
 /* Writes the load of an argument that begins with that word; returns its words. */
-static unsigned value_put(char text[VALUE_ROOM], char letter, unsigned word)
+static unsigned log_probes_value_put(char text[VALUE_ROOM], char letter, unsigned word)
 {
     const unsigned at = 4 * word;
 
@@ -278,8 +278,8 @@ static void derive_io(struct dt_derived *derived, const char *program)
 }
 
 /* Returns false if there is no memory. */
-static bool derive(struct dt_session *session, const struct probe *p, const char *program,
-                   uint32_t id)
+static bool log_probes_derive(struct dt_session *session, const struct probe *p,
+                              const char *program, uint32_t id)
 {
     char *const predicate = predicate_make(p, id), values[ARGUMENTS_MOST][VALUE_ROOM];
     const bool simple = is_simple(p), system = p->level == KYMO_LOG_SYSTEM;
@@ -305,9 +305,9 @@ static bool derive(struct dt_session *session, const struct probe *p, const char
     for (; p->types[derived.nargs] != '\0'; derived.nargs++) {
         const unsigned n = derived.nargs;
 
-        word += value_put(values[n], p->types[n], word);
+        word += log_probes_value_put(values[n], p->types[n], word);
         derived.args[n] = (struct dt_derived_argument){
-            .type = type_of(p->types[n]), .name = p->arguments[n], .value = values[n]};
+            .type = log_probes_type_of(p->types[n]), .name = p->arguments[n], .value = values[n]};
     }
     if (system) {
         derive_io(&derived, program);
@@ -330,7 +330,7 @@ static void formats_add(struct dt_session *session, const struct log_formats *fo
     }
     for (; list != NULL; list = next) {
         next = list->next;
-        all &= derive(session, list, program, formats->id_word);
+        all &= log_probes_derive(session, list, program, formats->id_word);
         free(list->runs);
         free(list);
     }

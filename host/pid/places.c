@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <string.h>
 
-static uint32_t word_at(const struct pid_code *c, size_t offset)
+static uint32_t pid_places_word_at(const struct pid_code *c, size_t offset)
 {
     const uint8_t *b = c->text + offset;
 
@@ -19,12 +19,12 @@ static uint32_t word_at(const struct pid_code *c, size_t offset)
 
 /* A jump through a register is one into a table if the register was just added to: ADD Xd, Xn, Wm
  * with an extension or a shift, as compilers make them. */
-static bool jumps_by_table(const struct pid_code *c, size_t offset)
+static bool pid_places_jumps_by_table(const struct pid_code *c, size_t offset)
 {
-    const uint32_t rn = word_at(c, offset) >> 5 & 31;
+    const uint32_t rn = pid_places_word_at(c, offset) >> 5 & 31;
 
     for (size_t back = 4; back <= 12 && back <= offset; back += 4) {
-        const uint32_t insn = word_at(c, offset - back);
+        const uint32_t insn = pid_places_word_at(c, offset - back);
         const bool adds =
             (insn & 0xff200000u) == 0x8b200000u || (insn & 0xff200000u) == 0x8b000000u;
         if (adds && (insn & 31) == rn) {
@@ -44,7 +44,7 @@ static void a64_leaves(const struct pid_code *c, struct pid_place *p)
         p->tail = outside && c->starts(c->arg, target);
     }
     if ((p->insn & 0xfffffc1fu) == 0xd61f0000u) { /* BR */
-        p->tail = !jumps_by_table(c, p->offset);
+        p->tail = !pid_places_jumps_by_table(c, p->offset);
     }
     p->returns = p->tail || (p->insn & 0xfffffc1fu) == 0xd65f0000u; /* RET */
 }
@@ -65,7 +65,8 @@ static void a64_places(const struct pid_code *c, void (*fn)(void *arg, const str
     bool open = false; /* between an exclusive load and its store */
 
     for (size_t at = 0; at + 4 <= c->code; at += 4) {
-        struct pid_place p = {.offset = (uint32_t)at, .insn = word_at(c, at), .bytes = 4};
+        struct pid_place p = {
+            .offset = (uint32_t)at, .insn = pid_places_word_at(c, at), .bytes = 4};
         p.refuse = a64_refuses(p.insn);
         if (open && !p.refuse) {
             p.refuse = "between an exclusive load and its store, which would never succeed";

@@ -5,7 +5,7 @@
 #include "isa/armv7m/step.h"
 #include "host/dt/dt.h"
 
-static uint32_t half_at(const struct pid_code *c, uint64_t offset)
+static uint32_t pid_thumb_half_at(const struct pid_code *c, uint64_t offset)
 {
     return (uint32_t)c->text[offset] | (uint32_t)c->text[offset + 1] << 8;
 }
@@ -40,7 +40,7 @@ static bool is_jump_elsewhere(uint32_t insn)
     return (a & 0xfe50) == 0xe810 || ((a & 0xfe00) == 0xf800 && !by_register);
 }
 
-static void leaves(const struct pid_code *c, struct pid_place *p)
+static void pid_thumb_leaves_function(const struct pid_code *c, struct pid_place *p)
 {
     const uint64_t at = c->address + p->offset;
 
@@ -60,7 +60,7 @@ static void leaves(const struct pid_code *c, struct pid_place *p)
     p->returns = p->tail || is_return(p->insn);
 }
 
-static const char *refuses(uint32_t insn)
+static const char *pid_thumb_refuses_insn(uint32_t insn)
 {
     const bool exclusive = t2_step_bytes(insn) == 4 && t2_step_exclusive(insn);
 
@@ -80,20 +80,20 @@ void pid_thumb_places(const struct pid_code *c, void (*fn)(void *arg, const stru
     uint64_t at = behind_data(c, 0);
 
     while (at + 2 <= c->size) {
-        struct pid_place p = {.offset = (uint32_t)at, .insn = half_at(c, at)};
+        struct pid_place p = {.offset = (uint32_t)at, .insn = pid_thumb_half_at(c, at)};
         p.bytes = (uint8_t)t2_step_bytes(p.insn);
         if (at + p.bytes > c->size) {
             return;
         }
-        p.insn |= p.bytes == 4 ? half_at(c, at + 2) << 16 : 0;
-        p.refuse = refuses(p.insn);
+        p.insn |= p.bytes == 4 ? pid_thumb_half_at(c, at + 2) << 16 : 0;
+        p.refuse = pid_thumb_refuses_insn(p.insn);
         if (open && !p.refuse) {
             p.refuse = "between an exclusive load and its store, which would never succeed";
         }
         if (conditional && p.bytes == 4) { /* the trap, passed over, would leave its second half */
             p.refuse = p.refuse ? p.refuse : "4 bytes in an IT block";
         }
-        leaves(c, &p);
+        pid_thumb_leaves_function(c, &p);
         open = (open || t2_step_opens(p.insn)) && !t2_step_closes(p.insn) &&
                (!p.returns || conditional);
         conditional = conditional ? conditional - 1 : t2_step_it(p.insn);

@@ -17,7 +17,7 @@ struct before {
     uint8_t length[BEFORE];
 };
 
-static void remember(struct before *b, const uint8_t *at, uint8_t length)
+static void pid_x86_remember_insn(struct before *b, const uint8_t *at, uint8_t length)
 {
     memmove(b->at + 1, b->at, sizeof(b->at) - sizeof(b->at[0]));
     memmove(b->length + 1, b->length, sizeof(b->length) - sizeof(b->length[0]));
@@ -44,7 +44,7 @@ static bool computes_by_table(const uint8_t *at, uint8_t length, unsigned reg)
            ((i.opcode == 0x8b || i.opcode == 0x63) && first == reg && indexed);
 }
 
-static bool jumps_by_table(const struct x86_step *s, const struct before *b)
+static bool pid_x86_jumps_by_table(const struct x86_step *s, const struct before *b)
 {
     if (s->memory) {
         return s->index != X86_STEP_NONE;
@@ -65,18 +65,18 @@ static bool jumps_away(const struct pid_code *c, const struct x86_step *s, uint3
     return outside && c->starts(c->arg, target);
 }
 
-static void leaves(const struct pid_code *c, const struct x86_step *s, const struct before *b,
-                   struct pid_place *p)
+static void pid_x86_leaves_function(const struct pid_code *c, const struct x86_step *s,
+                                    const struct before *b, struct pid_place *p)
 {
     if (s->kind != X86_STEP_EMULATED) {
         return;
     }
-    p->tail = (s->op == X86_OP_JUMP_TO && !jumps_by_table(s, b)) ||
+    p->tail = (s->op == X86_OP_JUMP_TO && !pid_x86_jumps_by_table(s, b)) ||
               (s->op == X86_OP_JUMP && jumps_away(c, s, p->offset));
     p->returns = p->tail || s->op == X86_OP_RETURN;
 }
 
-static const char *refuses(const struct x86_step *s)
+static const char *pid_x86_refuses_insn(const struct x86_step *s)
 {
     static const char *const texts[] = {
         [X86_WHY_OTHER] = "an instruction that can't be displaced",
@@ -100,7 +100,8 @@ void pid_x86_places(const struct pid_code *c, void (*fn)(void *arg, const struct
 
     for (size_t at = 0; at < c->code;) {
         const struct x86_step s = x86_step_read(c->text + at, c->code - at);
-        struct pid_place p = {.offset = (uint32_t)at, .bytes = s.length, .refuse = refuses(&s)};
+        struct pid_place p = {
+            .offset = (uint32_t)at, .bytes = s.length, .refuse = pid_x86_refuses_insn(&s)};
 
         for (unsigned n = 0; n < sizeof(p.insn) && n < s.length; n++) {
             p.insn |= (uint32_t)c->text[at + n] << 8 * n;
@@ -111,9 +112,9 @@ void pid_x86_places(const struct pid_code *c, void (*fn)(void *arg, const struct
             fn(arg, &p);
             return;
         }
-        leaves(c, &s, &before, &p);
+        pid_x86_leaves_function(c, &s, &before, &p);
         fn(arg, &p);
-        remember(&before, c->text + at, s.length);
+        pid_x86_remember_insn(&before, c->text + at, s.length);
         at += s.length;
     }
 }

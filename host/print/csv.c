@@ -12,7 +12,7 @@ void csv_header(struct out *out)
 }
 
 /* Prints a text inside of quotes: a quote is doubled. */
-static void csv_bytes(struct out *out, const char *text, size_t len)
+static void print_csv_bytes(struct out *out, const char *text, size_t len)
 {
     while (len > 0) {
         const char *quote = memchr(text, '"', len);
@@ -28,12 +28,12 @@ static void csv_bytes(struct out *out, const char *text, size_t len)
     }
 }
 
-static void csv_text(struct out *out, const char *text)
+static void print_csv_text(struct out *out, const char *text)
 {
     out_char(out, ',');
     if (text != NULL) {
         out_char(out, '"');
-        csv_bytes(out, text, strlen(text));
+        print_csv_bytes(out, text, strlen(text));
         out_char(out, '"');
     }
 }
@@ -46,11 +46,12 @@ static void csv_id(struct out *out, bool known, int32_t value)
     }
 }
 
-static void csv_args(struct out *out, const struct record *record, const struct kev_event *event)
+static void print_csv_args(struct out *out, const struct record *record,
+                           const struct kev_event *event)
 {
     if (record->args == RECORD_TEXT) {
         out_str(out, "str:");
-        csv_bytes(out, (const char *)event->words, record->text_len);
+        print_csv_bytes(out, (const char *)event->words, record->text_len);
     }
     for (unsigned i = 0; record->args == RECORD_WORDS && i < event->nwords; i++) {
         out_str(out, i == 0 ? "d" : " d");
@@ -61,10 +62,10 @@ static void csv_args(struct out *out, const struct record *record, const struct 
     for (unsigned i = 0; record->args == RECORD_FIELDS && i < record->nfields; i++) {
         const struct kev_field *field = &record->fields[i];
         out_str(out, i == 0 ? "" : " ");
-        csv_bytes(out, field->arg->name, strlen(field->arg->name));
+        print_csv_bytes(out, field->arg->name, strlen(field->arg->name));
         out_char(out, ':');
         if (field->arg->type == 'N') {
-            csv_bytes(out, field->text, field->len);
+            print_csv_bytes(out, field->text, field->len);
         } else if (field->arg->type == 'S') {
             out_hex32(out, (uint32_t)field->value);
         } else {
@@ -85,15 +86,15 @@ void csv_event(struct out *out, const struct kev *kev, const struct kev_event *e
     out_hex(out, event->time, 16);
     out_char(out, ',');
     out_u64(out, event->cpu);
-    csv_text(out, row.record.class);
-    csv_text(out, row.record.event);
+    print_csv_text(out, row.record.class);
+    print_csv_text(out, row.record.event);
     out_char(out, ',');
     out_u64(out, row.record.number);
     csv_id(out, owner->known, owner->pid);
     csv_id(out, owner->known, owner->tid);
-    csv_text(out, row.process);
-    csv_text(out, row.thread);
+    print_csv_text(out, row.process);
+    print_csv_text(out, row.thread);
     out_str(out, event->injected ? ",1,\"" : ",0,\"");
-    csv_args(out, &row.record, event);
+    print_csv_args(out, &row.record, event);
     out_str(out, event->dumped ? "\",1\r\n" : "\",0\r\n");
 }

@@ -23,12 +23,12 @@
 #define PROGRESS_EVENTS 65536
 #define MILLISECONDS_HZ 1000
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t print_follow_interrupted;
 
 static void on_interrupt(int signo)
 {
     (void)signo;
-    interrupted = 1;
+    print_follow_interrupted = 1;
 }
 
 enum kev_result print_events(struct print *print, struct kev *kev, struct kev_error *error)
@@ -106,7 +106,7 @@ static void wait_a_little(void)
 
 /* ---- how long events wait for CPUs that have nothing new --------------------------- */
 
-static uint64_t now_ms(void)
+static uint64_t print_follow_now_ms(void)
 {
     struct timespec now;
 
@@ -118,19 +118,19 @@ static uint64_t now_ms(void)
 enum kev_result print_follow(struct print *print, struct kev *kev, struct kev_error *error)
 {
     uint64_t limit = kymo_when_cycles(&print->wait, 0, MILLISECONDS_HZ);
-    uint64_t since = now_ms();     /* when `newer` was taken */
-    uint64_t older = 0, newer = 0; /* sizes of the file */
+    uint64_t since = print_follow_now_ms(); /* when `newer` was taken */
+    uint64_t older = 0, newer = 0;          /* sizes of the file */
     bool ended = false;
 
     for (;;) {
-        bool last = interrupted;
+        bool last = print_follow_interrupted;
         enum kev_result result;
 
         if (kev_refresh(kev, &ended, error) < 0) {
             return KEV_ERROR;
         }
         last |= ended;
-        uint64_t now = now_ms();
+        uint64_t now = print_follow_now_ms();
         if (!last && now - since >= limit) {
             older = limit == 0 ? kev_info(kev)->size : newer;
             newer = kev_info(kev)->size;
@@ -163,7 +163,7 @@ struct kev *print_open(struct print *print, struct kev_error *error)
     }
     kev = kev_open(print->input, &options, error);
 
-    while (kev == NULL && print->follow && error->incomplete && !interrupted &&
+    while (kev == NULL && print->follow && error->incomplete && !print_follow_interrupted &&
            strcmp(print->input, "-") != 0) {
         wait_a_little();
         kev = kev_open(print->input, &options, error);

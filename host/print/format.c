@@ -10,7 +10,7 @@
 #include "host/print/format.h"
 
 /* Returns the text behind the digits, or NULL if the number is too large. */
-static const char *number_parse(const char *at, unsigned *value)
+static const char *print_format_number_parse(const char *at, unsigned *value)
 {
     *value = 0;
     while (*at >= '0' && *at <= '9') {
@@ -31,11 +31,11 @@ static const char *conversion_parse(struct format_piece *piece, const char *at)
         piece->zero |= *at == '0';
         piece->alternate |= *at == '#';
     }
-    at = number_parse(at, &piece->width);
+    at = print_format_number_parse(at, &piece->width);
     if (at != NULL && *at == '.') {
         piece->precise = true;
         piece->front = at[1] == '-';
-        at = number_parse(at + (piece->front ? 2 : 1), &piece->precision);
+        at = print_format_number_parse(at + (piece->front ? 2 : 1), &piece->precision);
     }
     if (at == NULL || *at == '\0' || strchr("cCetZz", *at) == NULL) {
         return NULL;
@@ -79,7 +79,8 @@ int format_parse(struct format *format, const char *text, const char **bad)
     return 0;
 }
 
-static void padded(struct out *out, const struct format_piece *piece, const char *text, size_t len)
+static void print_format_padded(struct out *out, const struct format_piece *piece, const char *text,
+                                size_t len)
 {
     size_t pad = len < piece->width ? piece->width - len : 0;
 
@@ -88,18 +89,19 @@ static void padded(struct out *out, const struct format_piece *piece, const char
     out_pad(out, piece->left ? pad : 0);
 }
 
-static void print_text(struct out *out, const struct format_piece *piece, const char *text)
+static void print_format_string_piece(struct out *out, const struct format_piece *piece,
+                                      const char *text)
 {
     size_t len = strlen(text);
     size_t cut = piece->precise && len > piece->precision ? len - piece->precision : 0;
 
-    padded(out, piece, text + (piece->front ? cut : 0), len - cut);
+    print_format_padded(out, piece, text + (piece->front ? cut : 0), len - cut);
 }
 
 /* A precision is the least number of digits, a negative one the most; the flag 0 is without effect
  * beside the first, as in printf. */
-static void print_number(struct out *out, const struct format_piece *piece, uint64_t value,
-                         bool hexadecimal)
+static void print_format_number_piece(struct out *out, const struct format_piece *piece,
+                                      uint64_t value, bool hexadecimal)
 {
     char digits[24];
     char text[FORMAT_WIDTH_MAX + sizeof(digits)];
@@ -118,7 +120,7 @@ static void print_number(struct out *out, const struct format_piece *piece, uint
     memcpy(text, "0x", prefix);
     memset(text + prefix, '0', zeros);
     memcpy(text + prefix + zeros, digits + cut, n);
-    padded(out, piece, text, prefix + zeros + n);
+    print_format_padded(out, piece, text, prefix + zeros + n);
 }
 
 void format_print(struct out *out, const struct format *format, const struct format_event *event)
@@ -131,24 +133,24 @@ void format_print(struct out *out, const struct format *format, const struct for
 
         switch (piece->what) {
         case 'c':
-            print_number(out, piece, event->cycles, true);
+            print_format_number_piece(out, piece, event->cycles, true);
             break;
         case 'C':
-            print_number(out, piece, event->cpu, false);
+            print_format_number_piece(out, piece, event->cpu, false);
             break;
         case 'e':
-            print_number(out, piece, event->index, false);
+            print_format_number_piece(out, piece, event->index, false);
             break;
         case 't': /* seconds, milliseconds, microseconds */
             snprintf(text, sizeof(text), "%s%" PRIu64 ".%03" PRIu64 ".%03" PRIu64 "us",
                      event->ns <= -1000 ? "-" : "", us / 1000000, us / 1000 % 1000, us % 1000);
-            print_text(out, piece, text);
+            print_format_string_piece(out, piece, text);
             break;
         case 'Z':
-            print_text(out, piece, event->class);
+            print_format_string_piece(out, piece, event->class);
             break;
         case 'z':
-            print_text(out, piece, event->number);
+            print_format_string_piece(out, piece, event->number);
             break;
         default:
             out_bytes(out, piece->text, piece->len);

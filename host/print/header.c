@@ -16,7 +16,7 @@ static void row_start(struct out *out, const char *prefix, const char *key)
     out_str(out, ":: ");
 }
 
-static void row(struct out *out, const char *key, const char *value)
+static void print_header_row(struct out *out, const char *key, const char *value)
 {
     row_start(out, "", key);
     out_text(out, value, strlen(value));
@@ -47,9 +47,9 @@ void line_header(struct out *out, const struct kev *kev, bool verbose)
     if (verbose) {
         out_str(out, " -- SYSTEM PAGE INFORMATION --\n");
         if (info->kymo) {
-            row(out, "BOARD", info->board);
-            row(out, "CPU", info->cpu_name);
-            row(out, "RELEASE", info->release);
+            print_header_row(out, "BOARD", info->board);
+            print_header_row(out, "CPU", info->cpu_name);
+            print_header_row(out, "RELEASE", info->release);
             row_start(out, "", "BUILD_ID");
             for (unsigned i = 0; i < info->build_id_len; i++) {
                 out_char(out, "0123456789abcdef"[info->build_id[i] >> 4]);

@@ -17,7 +17,7 @@ static void json_id(struct out *out, bool known, int32_t value)
     }
 }
 
-static void json_hex(struct out *out, uint64_t value, unsigned digits)
+static void print_json_hex(struct out *out, uint64_t value, unsigned digits)
 {
     out_char(out, '"');
     out_hex(out, value, digits);
@@ -52,7 +52,7 @@ static void json_args(struct out *out, const struct record *record, const struct
         case 'X':
         case 'P':
         case 'I':
-            json_hex(out, field->value, field->wide ? 16 : 8);
+            print_json_hex(out, field->value, field->wide ? 16 : 8);
             break;
         default:
             out_u64(out, field->value);
@@ -71,7 +71,7 @@ void json_event(struct out *out, const struct kev *kev, const struct kev_event *
     out_str(out, "{\"ns\":");
     out_i64(out, row.ns);
     out_str(out, ",\"cycles\":");
-    json_hex(out, event->time, 16);
+    print_json_hex(out, event->time, 16);
     out_str(out, ",\"cpu\":");
     out_u64(out, event->cpu);
     out_str(out, ",\"class\":");

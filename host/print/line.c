@@ -46,8 +46,8 @@ struct line {
 /* ---- the usual head and name -------------------------------------------------------- */
 
 /* The time, the CPU and, with --names, the owner. traceprinter 6.x has the low word of the time. */
-static void put_head(struct out *out, const struct kev *kev, const struct kev_event *event,
-                     const struct line_style *style)
+static void print_line_put_head(struct out *out, const struct kev *kev,
+                                const struct kev_event *event, const struct line_style *style)
 {
     char cycles[] = "t:0x0123456789abcdef";
     char cpu[] = " CPU:00 ";
@@ -98,7 +98,7 @@ static void put_head(struct out *out, const struct kev *kev, const struct kev_ev
 
 /* The name of an event's class where nothing else is known of it. Kymo's own kernel calls print
  * like the others. */
-static const char *class_name(const struct kev_event *event)
+static const char *print_line_class_name(const struct kev_event *event)
 {
     return kev_class_name(trace_class_is_call(event->class) ? TRACE_CLASS_KER_CALL : event->class);
 }
@@ -181,7 +181,7 @@ static void put_name(const struct line *l)
         }
         break;
     case LINE_UNKNOWN:
-        out_str(out, class_name(l->event));
+        out_str(out, print_line_class_name(l->event));
         out_str(out, ":EVENT:");
         out_u64(out, l->event->number);
         break;
@@ -201,7 +201,7 @@ static void put_format(const struct line *l)
                               .index = l->style->index,
                               .cpu = event->cpu,
                               .ns = before ? -ns : ns};
-    const char *class_text = class_name(event), *number = NULL, *group = NULL;
+    const char *class_text = print_line_class_name(event), *number = NULL, *group = NULL;
     uint32_t irq;
 
     switch (l->kind) {
@@ -344,7 +344,7 @@ static const struct kev_arg dump_mark = {.type = 'D', .name = "dump"};
 /* ---- all of it ---------------------------------------------------------------------- */
 
 /* Decides what kind of line the event is, and decodes its fields. own: the style of a group. */
-static void classify(struct line *l, struct line_style *own)
+static void print_line_classify_event(struct line *l, struct line_style *own)
 {
     const struct kev_event *event = l->event;
 
@@ -389,12 +389,12 @@ void line_event(struct out *out, const struct kev *kev, const struct kev_event *
     l.style = style;
     l.desc = NULL;
     l.nfields = 0;
-    classify(&l, &own);
+    print_line_classify_event(&l, &own);
 
     if (style->format != NULL) {
         put_format(&l);
     } else {
-        put_head(out, kev, event, style);
+        print_line_put_head(out, kev, event, style);
         put_name(&l);
     }
 

@@ -63,7 +63,7 @@ void line_value(struct out *out, const struct kev_field *field)
     put_value(out, field);
 }
 
-static bool is_named(const struct kev_field *field, const char *name)
+static bool line_args_is_named(const struct kev_field *field, const char *name)
 {
     return field->arg->type == 'D' && strcmp(field->arg->name, name) == 0;
 }
@@ -76,11 +76,11 @@ void line_id_name(struct out *out, const struct kev_field *fields, unsigned n, u
     if (owners == NULL) {
         return;
     }
-    if (is_named(&fields[i], "pid") || is_named(&fields[i], "ppid")) {
+    if (line_args_is_named(&fields[i], "pid") || line_args_is_named(&fields[i], "ppid")) {
         name = owners_process(owners, (int32_t)fields[i].value);
-    } else if (is_named(&fields[i], "tid")) {
+    } else if (line_args_is_named(&fields[i], "tid")) {
         for (unsigned j = 0; j < n && name == NULL; j++) {
-            name = !is_named(&fields[j], "pid")
+            name = !line_args_is_named(&fields[j], "pid")
                        ? NULL
                        : owners_thread(owners, (int32_t)fields[j].value, (int32_t)fields[i].value);
         }

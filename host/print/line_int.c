@@ -8,21 +8,21 @@
 
 enum { INT_ENTRY = 1, INT_EXIT, HANDLER_ENTRY, HANDLER_EXIT };
 
-static unsigned kind_of(const struct kev_event *event)
+static unsigned line_int_kind_of(const struct kev_event *event)
 {
     return event->number & ~TRACE_EVENT_64;
 }
 
 uint32_t line_int_number(const struct kev_event *event, const struct kev_field *fields)
 {
-    return (uint32_t)fields[kind_of(event) == HANDLER_ENTRY ? 1 : 0].value;
+    return (uint32_t)fields[line_int_kind_of(event) == HANDLER_ENTRY ? 1 : 0].value;
 }
 
 void line_int_name(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
                    const struct kev_field *fields)
 {
     uint32_t number = line_int_number(event, fields);
-    bool entry = kind_of(event) == INT_ENTRY || kind_of(event) == HANDLER_ENTRY;
+    bool entry = line_int_kind_of(event) == INT_ENTRY || line_int_kind_of(event) == HANDLER_ENTRY;
 
     out_str(out, desc->name);
     out_char(out, ':');
@@ -71,7 +71,7 @@ static void put_sigevent(struct out *out, const struct kev_field *fields, unsign
 void line_int_body(struct out *out, const struct kev_event *event, const struct kev_field *fields,
                    unsigned n, const struct line_style *style)
 {
-    switch (kind_of(event)) {
+    switch (line_int_kind_of(event)) {
     case INT_ENTRY:
         put_field(out, " IP:", &fields[1]);
         break;

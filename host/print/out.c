@@ -8,7 +8,7 @@
 #include "host/json_text.h"
 #include "host/print/out.h"
 
-static void write_all(struct out *out, const char *bytes, size_t len)
+static void print_out_write_all(struct out *out, const char *bytes, size_t len)
 {
     while (len > 0 && out->error == 0) {
         ssize_t n = write(out->fd, bytes, len);
@@ -25,7 +25,7 @@ static void write_all(struct out *out, const char *bytes, size_t len)
 
 void out_flush(struct out *out)
 {
-    write_all(out, out->bytes, out->used);
+    print_out_write_all(out, out->bytes, out->used);
     out->used = 0;
 }
 
@@ -33,7 +33,7 @@ void out_bytes_slow(struct out *out, const char *text, size_t len)
 {
     out_flush(out);
     if (len > OUT_BYTES) {
-        write_all(out, text, len);
+        print_out_write_all(out, text, len);
         return;
     }
     memcpy(out->bytes, text, len);
@@ -41,9 +41,10 @@ void out_bytes_slow(struct out *out, const char *text, size_t len)
 }
 
 /* The digits of 0 to 99. */
-static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
-                            "34353637383940414243444546474849505152535455565758596061626364656667"
-                            "6869707172737475767778798081828384858687888990919293949596979899";
+static const char print_out_digit_pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233"
+    "34353637383940414243444546474849505152535455565758596061626364656667"
+    "6869707172737475767778798081828384858687888990919293949596979899";
 
 static unsigned digits_count(uint64_t value)
 {
@@ -71,10 +72,10 @@ void out_u64(struct out *out, uint64_t value)
     out->used += n;
     for (; value >= 100; value /= 100) {
         n -= 2;
-        memcpy(to + n, pairs + value % 100 * 2, 2);
+        memcpy(to + n, print_out_digit_pairs + value % 100 * 2, 2);
     }
     if (n == 2) {
-        memcpy(to, pairs + value * 2, 2);
+        memcpy(to, print_out_digit_pairs + value * 2, 2);
     } else {
         *to = (char)('0' + value);
     }

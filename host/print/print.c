@@ -141,7 +141,7 @@ static int option_value(struct print *print, int option)
     }
 }
 
-static int option_use(struct print *print, int option, int argc, char **argv)
+static int print_option_use(struct print *print, int option, int argc, char **argv)
 {
     const struct {
         int option;
@@ -218,7 +218,7 @@ static int options_check(struct print *print)
 }
 
 /* Returns the exit status, -1 to continue. */
-static int options_parse(struct print *print, int argc, char **argv)
+static int print_options_parse(struct print *print, int argc, char **argv)
 {
     int option;
 
@@ -229,7 +229,7 @@ static int options_parse(struct print *print, int argc, char **argv)
         if (option == 'h') {
             return kymo_help(&kymo_print_command);
         }
-        status = option_use(print, option, argc, argv);
+        status = print_option_use(print, option, argc, argv);
         if (status != 0) {
             return status;
         }
@@ -339,7 +339,7 @@ static int print_main(int argc, char **argv)
     int status;
 
     kymo_select_init(&print.select);
-    status = options_parse(&print, argc, argv);
+    status = print_options_parse(&print, argc, argv);
     if (status >= 0) {
         return status;
     }

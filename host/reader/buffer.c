@@ -14,8 +14,8 @@
 
 #define UNKNOWN UINT32_MAX /* a high word */
 
-static int room_make(struct kev *kev, struct kev_lane *lane, uint32_t slots,
-                     struct kev_error *error)
+static int reader_buffer_room_make(struct kev *kev, struct kev_lane *lane, uint32_t slots,
+                                   struct kev_error *error)
 {
     if (slots <= lane->room) {
         return 0;
@@ -59,7 +59,7 @@ static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_e
     size_t bytes = (size_t)entry->slots * TRACE_SLOT_BYTES;
     long len;
 
-    if (room_make(kev, lane, entry->slots, error) != 0) {
+    if (reader_buffer_room_make(kev, lane, entry->slots, error) != 0) {
         return -1;
     }
     len = kev_file_read(&kev->file, entry->offset, lane->slots, bytes, error);
@@ -85,7 +85,7 @@ static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_e
     return 0;
 }
 
-static bool is_control(uint32_t header, unsigned event)
+static bool reader_buffer_is_control(uint32_t header, unsigned event)
 {
     return (header & ~TRACE_CPU_MASK) ==
            TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event);
@@ -101,12 +101,12 @@ static const char *header_wrong(const struct kev *kev, uint32_t header, uint32_t
     if ((header & kev->reserved_bits) != 0 || TRACE_GET_CLASS(header) == TRACE_CLASS_EMPTY) {
         return "a slot with an impossible header";
     }
-    if (i > 0 && is_control(header, TRACE_CONTROL_BUFFER)) {
+    if (i > 0 && reader_buffer_is_control(header, TRACE_CONTROL_BUFFER)) {
         return "a BUFFER slot inside the buffer";
     }
-    if (kev->checked &&
-        (is_control(header, TRACE_CONTROL_CHECK) || is_control(header, TRACE_CONTROL_BUFFER_END) ||
-         is_control(header, TRACE_CONTROL_END))) {
+    if (kev->checked && (reader_buffer_is_control(header, TRACE_CONTROL_CHECK) ||
+                         reader_buffer_is_control(header, TRACE_CONTROL_BUFFER_END) ||
+                         reader_buffer_is_control(header, TRACE_CONTROL_END))) {
         return "a CHECK, BUFFER_END or END slot inside the buffer";
     }
     return NULL;
@@ -132,7 +132,7 @@ static int slot_bad(struct kev *kev, struct kev_lane *lane, const struct kev_ent
 /* The time of slot i, given the high word of the last TIME, which it may change. */
 static uint64_t slot_time(const struct trace_slot *slot, uint64_t *high)
 {
-    if (is_control(slot->header, TRACE_CONTROL_TIME)) {
+    if (reader_buffer_is_control(slot->header, TRACE_CONTROL_TIME)) {
         *high = slot->d1;
         if (slot->time < slot->d2) {
             return (*high + 1) << 32 | slot->time;
@@ -152,8 +152,8 @@ static bool stamp_is_equal(struct kev_lane *lane, uint32_t i)
 {
     uint32_t header = lane->slots[i].header, structure = TRACE_GET_STRUCT(header);
     bool event = (structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB) &&
-                 !is_control(header, TRACE_CONTROL_BUFFER) &&
-                 !is_control(header, TRACE_CONTROL_TIME);
+                 !reader_buffer_is_control(header, TRACE_CONTROL_BUFFER) &&
+                 !reader_buffer_is_control(header, TRACE_CONTROL_TIME);
     bool equal = event && lane->event_known && lane->times[i] == lane->event_time;
 
     if (event) {
@@ -188,7 +188,7 @@ static int slot_check(struct kev *kev, struct kev_lane *lane, const struct kev_e
         }
         slot_bad(kev, lane, entry, check->last, "time runs backwards", error);
         check->last = check->before;
-        if (!is_control(lane->slots[i].header, TRACE_CONTROL_TIME)) {
+        if (!reader_buffer_is_control(lane->slots[i].header, TRACE_CONTROL_TIME)) {
             high = check->high_before;
             lane->times[i] = slot_time(&lane->slots[i], &high);
         }
@@ -237,14 +237,14 @@ static inline bool control_clean(const struct kev *kev, const struct trace_slot 
                                  struct clean *clean, bool *event)
 {
     uint64_t high = clean->high >> 32;
-    bool buffer = is_control(slot->header, TRACE_CONTROL_BUFFER);
-    bool mark = is_control(slot->header, TRACE_CONTROL_CHECK) ||
-                is_control(slot->header, TRACE_CONTROL_BUFFER_END) ||
-                is_control(slot->header, TRACE_CONTROL_END);
+    bool buffer = reader_buffer_is_control(slot->header, TRACE_CONTROL_BUFFER);
+    bool mark = reader_buffer_is_control(slot->header, TRACE_CONTROL_CHECK) ||
+                reader_buffer_is_control(slot->header, TRACE_CONTROL_BUFFER_END) ||
+                reader_buffer_is_control(slot->header, TRACE_CONTROL_END);
     uint64_t time = slot_time(slot, &high);
 
     clean->high = high << 32;
-    *event = !buffer && !is_control(slot->header, TRACE_CONTROL_TIME);
+    *event = !buffer && !reader_buffer_is_control(slot->header, TRACE_CONTROL_TIME);
     return (i == 0 || !buffer) && !(kev->checked && mark) && time >> 32 == high;
 }
 

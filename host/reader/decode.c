@@ -58,8 +58,8 @@ static bool words_used(const struct kev_event *event, unsigned from)
     return false;
 }
 
-static const struct kev_list *choose(const struct kev_event *event, const struct kev_desc *desc,
-                                     unsigned form)
+static const struct kev_list *reader_decode_choose_form(const struct kev_event *event,
+                                                        const struct kev_desc *desc, unsigned form)
 {
     unsigned fast = desc->fast_words[form], wide = desc->wide_words[form];
     unsigned fast_slots =
@@ -109,7 +109,7 @@ unsigned kev_decode(const struct kev_event *event, const struct kev_desc *desc,
 {
     bool sixty_four = (event->number & TRACE_EVENT_64) != 0 && event->class != TRACE_CLASS_USER;
     unsigned form = !sixty_four ? 0 : trace_class_is_call(event->class) ? 2 : 1;
-    const struct kev_list *list = choose(event, desc, form);
+    const struct kev_list *list = reader_decode_choose_form(event, desc, form);
     unsigned at = 0, n = 0;
 
     while (n < list->n) {

@@ -23,7 +23,7 @@ _Static_assert(2 * KEV_LOOK_MOST <= WINDOW_BYTES, "two looks in order fit the wi
 const volatile int *kev_interrupted;
 void (*kev_progress)(void *arg, uint64_t done, uint64_t total);
 
-static int spool_open(struct kev_error *error, const char *path)
+static int reader_file_spool_open(struct kev_error *error, const char *path)
 {
     int fd = temporary_open();
 
@@ -36,12 +36,12 @@ static int pipe_start(struct kev_file *file, int fd, struct kev_error *error)
 {
     file->pipe = fd;
     file->spooled = true;
-    file->fd = spool_open(error, file->path);
+    file->fd = reader_file_spool_open(error, file->path);
     return file->fd < 0 ? -1 : 0;
 }
 
 /* Returns a descriptor of the reader's own, or -1 and errno. */
-static int source_open(const char *path, const struct kev_options *options)
+static int reader_file_source_open(const char *path, const struct kev_options *options)
 {
     if (options->by_descriptor) {
         return fcntl(options->descriptor, F_DUPFD_CLOEXEC, 0);
@@ -68,7 +68,7 @@ int kev_file_open(struct kev_file *file, const char *path, const struct kev_opti
     if (file->memory != NULL) {
         return 0;
     }
-    fd = source_open(path, options);
+    fd = reader_file_source_open(path, options);
     if (fd < 0 || fstat(fd, &st) != 0) {
         kev_fail_plain(error, file->path, "cannot open: %s", strerror(errno));
         error->incomplete = errno == ENOENT;

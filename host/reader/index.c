@@ -44,8 +44,8 @@ int kev_index_add(struct kev *kev, const struct kev_entry *entry, struct kev_err
 }
 
 /* Another buffer of this CPU: its sequence for the account of losses. */
-static int sequence_count(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
-                          struct kev_error *error)
+static int reader_index_sequence_count(struct kev *kev, const struct kev_entry *entry,
+                                       uint32_t gone, struct kev_error *error)
 {
     struct kev_cpu_info *info = &kev->info.cpu[entry->cpu];
     uint32_t sequence = entry->sequence;
@@ -127,15 +127,15 @@ static int buffer_add(struct kev *kev, const struct trace_slot pair[2], uint64_t
         return -1;
     }
     kev->index.end = whole && kev->checked ? kev->index.end : end;
-    if (sequence_count(kev, &entry, gone, error) != 0) {
+    if (reader_index_sequence_count(kev, &entry, gone, error) != 0) {
         return -1;
     }
     kev->index.last_time[entry.cpu] = entry.time;
     return kev_index_add(kev, &entry, error);
 }
 
-static int tail_add(struct kev *kev, const struct trace_slot *slot, uint64_t offset,
-                    struct kev_error *error)
+static int reader_index_tail_add(struct kev *kev, const struct trace_slot *slot, uint64_t offset,
+                                 struct kev_error *error)
 {
     struct kev_entry entry = {
         .offset = offset,
@@ -242,7 +242,7 @@ static int index_step(struct kev *kev, struct kev_error *error)
         return kev_group_take(kev, &pair[0], error) == 0 ? 1 : -1;
     }
     if (have >= 1 && kev_slot_is_tail(kev, &pair[0])) {
-        return tail_add(kev, &pair[0], at, error) == 0 ? 1 : -1;
+        return reader_index_tail_add(kev, &pair[0], at, error) == 0 ? 1 : -1;
     }
     if (have < 2 || !kev_pair_plausible(kev, pair)) {
         int result = kev->options.recover ? kev_skip_damage(kev, error)

@@ -27,7 +27,7 @@ static int run_close(struct kev *kev, struct scan *scan, struct kev_error *error
     return 0;
 }
 
-static void sequence_count(struct kev *kev, const struct trace_slot *slot)
+static void index_foreign_sequence_count(struct kev *kev, const struct trace_slot *slot)
 {
     struct kev_cpu_info *info = &kev->info.cpu[TRACE_GET_CPU(slot->header)];
 
@@ -53,7 +53,7 @@ static int slot_scan(struct kev *kev, struct scan *scan, const struct trace_slot
         return -1;
     }
     if (start) {
-        sequence_count(kev, slot);
+        index_foreign_sequence_count(kev, slot);
     }
     if (scan->entry.slots == 0) {
         scan->entry.offset = offset;

@@ -26,8 +26,8 @@
 
 #define HEAD_SLOTS 2
 
-static int row_add(struct kev *kev, struct kev_rows *rows, const struct kev_missing *row,
-                   struct kev_error *error)
+static int gaps_row_add(struct kev *kev, struct kev_rows *rows, const struct kev_missing *row,
+                        struct kev_error *error)
 {
     if (rows->count == rows->room) {
         uint32_t room = rows->room == 0 ? 16 : rows->room * 2;
@@ -53,7 +53,7 @@ int kev_gap_ahead(struct kev *kev, unsigned cpu, uint32_t gone, uint64_t offset,
     gaps->all += gone;
     gaps->ahead += gone;
     if (gaps->ahead == gone) {
-        return row_add(kev, &gaps->gone, &row, error);
+        return gaps_row_add(kev, &gaps->gone, &row, error);
     }
     gaps->gone.row[gaps->gone.count - 1].last += gone;
     gaps->gone.row[gaps->gone.count - 1].buffers += gone;
@@ -75,7 +75,7 @@ static int gone_add(struct kev *kev, const struct kev_entry *entry, uint32_t fir
         row.buffers += before->buffers;
         *before = row;
     } else if (gone > 0) {
-        result = row_add(kev, &gaps->gone, &row, error);
+        result = gaps_row_add(kev, &gaps->gone, &row, error);
     }
     gaps->ahead = 0;
     return result;
@@ -83,7 +83,7 @@ static int gone_add(struct kev *kev, const struct kev_entry *entry, uint32_t fir
 
 /* So many events are accounted for: the open gaps are not missing if that is enough. What is left
  * of a refused buffer's account is for its own gap: it says what the buffer said of others, too. */
-static void account(struct kev_gaps *gaps, uint64_t events)
+static void gaps_account_events(struct kev_gaps *gaps, uint64_t events)
 {
     gaps->accounted += events;
     if (gaps->accounted >= gaps->buffers) {
@@ -116,10 +116,10 @@ int kev_gap_add(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
     struct kev_missing row = {entry->cpu,    first,         entry->sequence - 1,
                               numbers - all, entry->offset, false};
     gaps->buffers += numbers - all;
-    if (row_add(kev, &gaps->open, &row, error) != 0) {
+    if (gaps_row_add(kev, &gaps->open, &row, error) != 0) {
         return -1;
     }
-    account(gaps, told);
+    gaps_account_events(gaps, told);
     return 0;
 }
 
@@ -138,7 +138,7 @@ void kev_gap_account(struct kev *kev, unsigned cpu, const struct kev_account *sa
 
     gaps->outside += said->lost;
     if (gaps->open.count > 0) {
-        account(gaps, said->events);
+        gaps_account_events(gaps, said->events);
     } else {
         gaps->told += said->lost;
     }
@@ -162,7 +162,7 @@ int kev_gap_look(struct kev *kev, const struct kev_entry *entry, struct kev_erro
         struct kev_account said = {0, 0};
 
         kev_account_add(&said, &pair[0]);
-        account(&kev->index.gaps[entry->cpu], said.events);
+        gaps_account_events(&kev->index.gaps[entry->cpu], said.events);
     }
     return 0;
 }

@@ -16,15 +16,15 @@
 #define GROUP_MOST 4096 /* slots of a group: more is damage */
 #define GONE_MOST 65536 /* buffers missing before a group of DROPPED slots: more is damage */
 
-static bool is_control(const struct trace_slot *slot, unsigned event)
+static bool index_group_is_control(const struct trace_slot *slot, unsigned event)
 {
     return (slot->header & ~TRACE_CPU_MASK) == CONTROL(event);
 }
 
 bool kev_pair_is_trailer(const struct trace_slot pair[2])
 {
-    return is_control(&pair[0], TRACE_CONTROL_CHECK) &&
-           is_control(&pair[1], TRACE_CONTROL_BUFFER_END) &&
+    return index_group_is_control(&pair[0], TRACE_CONTROL_CHECK) &&
+           index_group_is_control(&pair[1], TRACE_CONTROL_BUFFER_END) &&
            TRACE_GET_CPU(pair[0].header) == TRACE_GET_CPU(pair[1].header) &&
            pair[0].time == pair[1].time && pair[1].d1 == TRACE_BUFFER_END_WORD &&
            pair[1].d2 == TRACE_BUFFER_END_WORD;
@@ -32,15 +32,16 @@ bool kev_pair_is_trailer(const struct trace_slot pair[2])
 
 bool kev_slot_is_end(const struct kev *kev, const struct trace_slot *slot)
 {
-    return is_control(slot, TRACE_CONTROL_END) && TRACE_GET_CPU(slot->header) < kev->info.ncpu;
+    return index_group_is_control(slot, TRACE_CONTROL_END) &&
+           TRACE_GET_CPU(slot->header) < kev->info.ncpu;
 }
 
-static uint64_t check_value(const struct trace_slot *check)
+static uint64_t index_group_check_value(const struct trace_slot *check)
 {
     return (uint64_t)check->d2 << 32 | check->d1;
 }
 
-static void fold(struct kev *kev, const struct trace_slot *check)
+static void index_group_fold_check(struct kev *kev, const struct trace_slot *check)
 {
     kev->index.all = capture_sum_word(kev->index.all, check->d1);
     kev->index.all = capture_sum_word(kev->index.all, check->d2);
@@ -77,9 +78,9 @@ int kev_head_check(struct kev *kev, struct kev_error *error)
         return group_bad(kev, at, "CHECK and BUFFER_END of the header are not where it ends",
                          error);
     }
-    fold(kev, &pair[0]);
+    index_group_fold_check(kev, &pair[0]);
     kev->index.end = at + sizeof(pair);
-    if (check_value(&pair[0]) == kev->head_sum && TRACE_GET_CPU(pair[0].header) == 0 &&
+    if (index_group_check_value(&pair[0]) == kev->head_sum && TRACE_GET_CPU(pair[0].header) == 0 &&
         pair[0].time == 0) {
         return 0;
     }
@@ -118,10 +119,10 @@ int kev_trailer_take(struct kev *kev, struct kev_entry *entry, uint64_t end,
     }
     if (have == 2 && kev_pair_is_trailer(pair) && TRACE_GET_CPU(pair[0].header) == entry->cpu) {
         entry->checked = true;
-        entry->check = check_value(&pair[0]);
+        entry->check = index_group_check_value(&pair[0]);
         entry->check_time = pair[0].time;
         kev->index.end = end + sizeof(pair);
-        fold(kev, &pair[0]);
+        index_group_fold_check(kev, &pair[0]);
         return 0;
     }
     if (!kev->options.recover) {
@@ -150,7 +151,8 @@ struct group {
 static bool group_goes_on(const struct group *group, const struct trace_slot *slot)
 {
     return !group->end && TRACE_GET_CPU(slot->header) == group->cpu && slot->time == group->time &&
-           (is_control(slot, TRACE_CONTROL_DROPPED) || is_control(slot, TRACE_CONTROL_END));
+           (index_group_is_control(slot, TRACE_CONTROL_DROPPED) ||
+            index_group_is_control(slot, TRACE_CONTROL_END));
 }
 
 /* 1: the group's trailer is in pair, 0: it is not there, -1. */
@@ -161,7 +163,7 @@ static int group_read(struct kev *kev, struct group *group, struct trace_slot pa
     int have = kev_pair_read(kev, at, pair, error);
 
     while (have > 0 && group_goes_on(group, &pair[0]) && group->slots < GROUP_MOST) {
-        group->end = is_control(&pair[0], TRACE_CONTROL_END);
+        group->end = index_group_is_control(&pair[0], TRACE_CONTROL_END);
         group->slots += !group->end;
         group->mark = pair[0];
         group->sum = capture_sum_slots(group->sum, pair, 1);
@@ -183,7 +185,7 @@ static int group_read(struct kev *kev, struct group *group, struct trace_slot pa
            pair[0].time == group->time;
 }
 
-static int tail_add(struct kev *kev, const struct group *group, struct kev_error *error)
+static int index_group_tail_add(struct kev *kev, const struct group *group, struct kev_error *error)
 {
     struct kev_entry entry = {
         .offset = group->at,
@@ -244,7 +246,7 @@ static int end_take(struct kev *kev, const struct group *group, const struct tra
     }
     sum =
         capture_sum_place(sum, (struct capture_place){capture_place_at(group->at), group->mark.d1});
-    if (end_compare(kev, group, sum, check_value(check), error) != 0) {
+    if (end_compare(kev, group, sum, index_group_check_value(check), error) != 0) {
         return -1;
     }
     kev->index.ended++;
@@ -277,10 +279,11 @@ int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_e
     if (result < 0) {
         return -1;
     }
-    if (whole && !group.end && dropped_place(kev, &group, check_value(&pair[0]), error) != 0) {
+    if (whole && !group.end &&
+        dropped_place(kev, &group, index_group_check_value(&pair[0]), error) != 0) {
         return -1;
     }
-    if (!whole || (!group.end && check_value(&pair[0]) != group.sum)) {
+    if (!whole || (!group.end && index_group_check_value(&pair[0]) != group.sum)) {
         result = group_bad(kev, group.at,
                            whole ? "DROPPED slots are damaged: CHECK has another sum"
                                  : "no CHECK and BUFFER_END are behind these DROPPED slots",
@@ -290,10 +293,10 @@ int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_e
     }
     kev_gap_account(kev, group.cpu, &group.said);
     if (whole) {
-        fold(kev, &pair[0]);
+        index_group_fold_check(kev, &pair[0]);
         kev->index.end += sizeof(pair);
     }
-    return result == 0 ? tail_add(kev, &group, error) : result;
+    return result == 0 ? index_group_tail_add(kev, &group, error) : result;
 }
 
 void kev_end_check(struct kev *kev)

@@ -10,7 +10,7 @@
 #include "host/reader/reader.h"
 #include "abi/sys/trace.h"
 
-static uint32_t key_of(uint32_t header)
+static uint32_t reader_join_key_of(uint32_t header)
 {
     return header & ~TRACE_STRUCT_MASK;
 }
@@ -23,7 +23,8 @@ static struct kev_open *open_find(struct kev_join *join, const struct trace_slot
     for (unsigned i = 0; i < KEV_OPEN_MAX; i++) {
         struct kev_open *open = &join->open[i];
 
-        if (open->used && open->time == slot->time && open->header == key_of(slot->header)) {
+        if (open->used && open->time == slot->time &&
+            open->header == reader_join_key_of(slot->header)) {
             return open;
         }
     }
@@ -83,7 +84,7 @@ static enum kev_joined join_begin(struct kev_join *join, const struct trace_slot
         open->used = true;
         join->nopen++;
     }
-    open->header = key_of(slot->header);
+    open->header = reader_join_key_of(slot->header);
     open->time = slot->time;
     open->full_time = time;
     open->offset = offset;

@@ -28,7 +28,7 @@ struct builtin_event {
     {TRACE_CLASS_##class, number, #name, fast, wide},
 
 /* clang-format off */
-static const struct builtin_event events[] = {
+static const struct builtin_event builtin_event_table[] = {
 #include "trace/events.def"
 };
 /* clang-format on */
@@ -47,7 +47,7 @@ static const struct {
 #include "host/reader/foreign_events.def"
 };
 
-static void event_add(struct kev_table *table, const struct builtin_event *event)
+static void builtin_event_add(struct kev_table *table, const struct builtin_event *event)
 {
     struct kev_desc *desc = kev_table_add(table, event->class, event->number, event->name);
 
@@ -77,7 +77,7 @@ static void vthread_add(struct kev_table *table, unsigned state, const char *tex
                                   "="};
 
     snprintf(name, sizeof(name), "V%s", text);
-    event_add(table, &event);
+    builtin_event_add(table, &event);
 }
 
 /* States that the event table has no row for: other kernels' threads have them. */
@@ -93,7 +93,7 @@ static int states_add(struct kev_table *table)
             return -1;
         }
         if (table->desc[TRACE_CLASS_PR_TH][states[i].number] == NULL) {
-            event_add(table, &event);
+            builtin_event_add(table, &event);
         }
     }
     return 0;
@@ -121,10 +121,10 @@ static int foreign_calls_add(struct kev_table *table)
 int kev_table_builtin(struct kev_table *table)
 {
     for (unsigned i = 0; i < sizeof(foreign_events) / sizeof(foreign_events[0]); i++) {
-        event_add(table, &foreign_events[i]);
+        builtin_event_add(table, &foreign_events[i]);
     }
-    for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-        event_add(table, &events[i]);
+    for (unsigned i = 0; i < sizeof(builtin_event_table) / sizeof(builtin_event_table[0]); i++) {
+        builtin_event_add(table, &builtin_event_table[i]);
     }
     if (foreign_calls_add(table) != 0 || kev_table_calls_builtin(table) != 0) {
         return -1;

@@ -39,13 +39,13 @@ struct builtin_call {
     {number, #name, args, enter, enter_wide, exit_wide},
 
 /* clang-format off */
-static const struct builtin_call calls[] = {
+static const struct builtin_call table_calls_of_kernel[] = {
 #include "abi/kercalls.def"
 };
 /* clang-format on */
 
 /* The n-th item of a comma-separated list, spaces cut off; its length, 0 if there is none. */
-static size_t item(const char *list, unsigned n, const char **start)
+static size_t table_calls_list_item(const char *list, unsigned n, const char **start)
 {
     size_t len;
 
@@ -93,7 +93,7 @@ static char call_arg_type(const struct builtin_call *call, const char *name)
     size_t len = strlen(name), arg_len;
     const char *arg;
 
-    for (unsigned n = 0; (arg_len = item(call->args, n, &arg)) > 2; n++) {
+    for (unsigned n = 0; (arg_len = table_calls_list_item(call->args, n, &arg)) > 2; n++) {
         if (arg_len - 2 == len && memcmp(arg + 2, name, len) == 0) {
             return arg_type(arg[0], name, len);
         }
@@ -113,8 +113,11 @@ char kev_call_word_type(unsigned number, const char *name)
     if (strncmp(name, "msg", 3) == 0 || strncmp(name, "rmsg", 4) == 0) {
         return 'H';
     }
-    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-        char type = calls[i].number == number ? call_arg_type(&calls[i], name) : '\0';
+    for (unsigned i = 0; i < sizeof(table_calls_of_kernel) / sizeof(table_calls_of_kernel[0]);
+         i++) {
+        char type = table_calls_of_kernel[i].number == number
+                        ? call_arg_type(&table_calls_of_kernel[i], name)
+                        : '\0';
 
         if (type != '\0') {
             return type;
@@ -123,7 +126,7 @@ char kev_call_word_type(unsigned number, const char *name)
     return 'P';
 }
 
-static void word_name(struct kev_arg *arg, char type, const char *name, size_t len)
+static void table_calls_word_name(struct kev_arg *arg, char type, const char *name, size_t len)
 {
     arg->type = type;
     snprintf(arg->name, sizeof(arg->name), "%.*s", (int)len, name);
@@ -137,15 +140,16 @@ static void word_add(struct kev_list *list, const struct builtin_call *call, con
     size_t name_len;
 
     if (word[1] == ' ') {
-        word_name(arg, word[0], word + 2, len - 2);
+        table_calls_word_name(arg, word[0], word + 2, len - 2);
     } else if (word[0] == 'C') {
-        word_name(arg, 'H', "owner", 5);
+        table_calls_word_name(arg, 'H', "owner", 5);
     } else if (word[0] == 'm' || word[0] == 'r') {
         arg->type = 'H';
         snprintf(arg->name, sizeof(arg->name), "%s%c", word[0] == 'm' ? "msg" : "rmsg", word[1]);
     } else {
-        name_len = item(call->args, (unsigned)(word[1] - '0'), &name);
-        word_name(arg, arg_type(name[0], name + 2, name_len - 2), name + 2, name_len - 2);
+        name_len = table_calls_list_item(call->args, (unsigned)(word[1] - '0'), &name);
+        table_calls_word_name(arg, arg_type(name[0], name + 2, name_len - 2), name + 2,
+                              name_len - 2);
     }
 }
 
@@ -154,7 +158,8 @@ static void words_add(struct kev_list *list, const struct builtin_call *call, co
     const char *word;
     size_t len;
 
-    for (unsigned i = 0; list->n < KEV_ARGS_MAX && (len = item(words, i, &word)) > 0; i++) {
+    for (unsigned i = 0;
+         list->n < KEV_ARGS_MAX && (len = table_calls_list_item(words, i, &word)) > 0; i++) {
         word_add(list, call, word, len);
     }
 }
@@ -168,18 +173,20 @@ static void fast_exit(struct kev_list *fast, const struct kev_list *wide)
 
 int kev_table_calls_builtin(struct kev_table *table)
 {
-    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (unsigned i = 0; i < sizeof(table_calls_of_kernel) / sizeof(table_calls_of_kernel[0]);
+         i++) {
         struct kev_list lists[4];
 
         memset(lists, 0, sizeof(lists));
-        words_add(&lists[0], &calls[i], calls[i].enter);
-        words_add(&lists[1], &calls[i], calls[i].enter_wide);
+        words_add(&lists[0], &table_calls_of_kernel[i], table_calls_of_kernel[i].enter);
+        words_add(&lists[1], &table_calls_of_kernel[i], table_calls_of_kernel[i].enter_wide);
         lists[3].n = 1;
         lists[3].args[0] = (struct kev_arg){.type = 'D', .name = "ret_val"};
-        words_add(&lists[3], &calls[i], calls[i].exit_wide);
+        words_add(&lists[3], &table_calls_of_kernel[i], table_calls_of_kernel[i].exit_wide);
         fast_exit(&lists[2], &lists[3]);
-        if (kev_table_call(table, trace_kercall_class(calls[i].number), calls[i].number,
-                           calls[i].name, lists) != 0) {
+        if (kev_table_call(table, trace_kercall_class(table_calls_of_kernel[i].number),
+                           table_calls_of_kernel[i].number, table_calls_of_kernel[i].name,
+                           lists) != 0) {
             return -1;
         }
     }

@@ -100,7 +100,7 @@ static bool field_number(const struct field *field, unsigned *number)
     return true;
 }
 
-static void field_name(const struct field *field, char name[40])
+static void table_text_field_name(const struct field *field, char name[40])
 {
     name_copy(name, field->at, field->len < 39 ? field->len : 39);
 }
@@ -115,7 +115,7 @@ static bool event_line(struct kev *kev, const struct field *f, unsigned n)
     if (n != 5 || !field_number(&f[0], &class) || !field_number(&f[1], &number) || f[2].len == 0) {
         return false;
     }
-    field_name(&f[2], name);
+    table_text_field_name(&f[2], name);
     desc = kev_table_add(kev->table, class, number, name);
     if (desc == NULL) {
         return false;
@@ -147,7 +147,7 @@ static bool call_line(struct kev *kev, const struct field *f, unsigned n)
     if (n != 6 || !field_number(&f[0], &number) || number >= KEV_CALLS || f[1].len == 0) {
         return false;
     }
-    field_name(&f[1], name);
+    table_text_field_name(&f[1], name);
     for (unsigned i = 0; i < 4; i++) {
         kev_list_parse(&lists[i], f[2 + i].at, f[2 + i].len);
         if (i > 0 && f[2 + i].len == 1 && f[2 + i].at[0] == '=') {
@@ -171,7 +171,7 @@ static bool name_line(char **names, unsigned count, const struct field *f, unsig
     if (number >= count) {
         return true;
     }
-    field_name(&f[1], name);
+    table_text_field_name(&f[1], name);
     free(names[number]);
     names[number] = kev_copy(name, strlen(name));
     return names[number] != NULL;
@@ -199,9 +199,9 @@ static uint32_t page_word(const struct kev *kev, size_t offset)
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static int table_read(struct kev *kev, size_t where, unsigned want, const char *what,
-                      bool (*line)(struct kev *, const struct field *, unsigned),
-                      struct kev_error *error)
+static int table_text_read_lines(struct kev *kev, size_t where, unsigned want, const char *what,
+                                 bool (*line)(struct kev *, const struct field *, unsigned),
+                                 struct kev_error *error)
 {
     const char *start = (const char *)kev->syspage + page_word(kev, where);
     struct text text = {start, start + page_word(kev, where + 4)};
@@ -225,16 +225,19 @@ static int table_read(struct kev *kev, size_t where, unsigned want, const char *
 
 int kev_table_text(struct kev *kev, struct kev_error *error)
 {
-    if (table_read(kev, offsetof(struct kymo_syspage, events_off), 5, "event", event_line, error) ||
-        table_read(kev, offsetof(struct kymo_syspage, kercalls_off), 6, "kernel call", call_line,
-                   error) ||
-        table_read(kev, offsetof(struct kymo_syspage, states_off), 2, "state", state_line, error) ||
-        table_read(kev, offsetof(struct kymo_syspage, irqs_off), 2, "interrupt", irq_line, error)) {
+    if (table_text_read_lines(kev, offsetof(struct kymo_syspage, events_off), 5, "event",
+                              event_line, error) ||
+        table_text_read_lines(kev, offsetof(struct kymo_syspage, kercalls_off), 6, "kernel call",
+                              call_line, error) ||
+        table_text_read_lines(kev, offsetof(struct kymo_syspage, states_off), 2, "state",
+                              state_line, error) ||
+        table_text_read_lines(kev, offsetof(struct kymo_syspage, irqs_off), 2, "interrupt",
+                              irq_line, error)) {
         return -1;
     }
     if (page_word(kev, offsetof(struct kymo_syspage, version)) < 3) {
         return 0;
     }
-    return table_read(kev, offsetof(struct kymo_syspage, errors_off), 2, "error", error_line,
-                      error);
+    return table_text_read_lines(kev, offsetof(struct kymo_syspage, errors_off), 2, "error",
+                                 error_line, error);
 }

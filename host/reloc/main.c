@@ -29,7 +29,7 @@ struct program {
     size_t nplaces;
 };
 
-static void program_open(struct program *p, const char *path)
+static void reloc_open_program(struct program *p, const char *path)
 {
     int fd = open(path, O_RDONLY);
     size_t n = 0;
@@ -68,7 +68,7 @@ static const GElf_Phdr *pointed_into(const struct program *p, uint32_t address)
 }
 
 /* Returns the segment whose file bytes have the whole word. */
-static const GElf_Phdr *segment_of(const struct program *p, uint32_t address)
+static const GElf_Phdr *reloc_segment_of(const struct program *p, uint32_t address)
 {
     for (unsigned i = 0; i < p->nsegments; i++) {
         const GElf_Phdr *s = &p->segments[i];
@@ -80,7 +80,7 @@ static const GElf_Phdr *segment_of(const struct program *p, uint32_t address)
     errx(1, "%s: the word at %#x is not in the file", p->path, address);
 }
 
-static uint32_t word_at(const struct program *p, const GElf_Phdr *s, uint32_t address)
+static uint32_t reloc_word_at(const struct program *p, const GElf_Phdr *s, uint32_t address)
 {
     size_t len, at = s->p_offset + (address - s->p_vaddr);
     const uint8_t *file = (const uint8_t *)elf_rawfile(p->elf, &len);
@@ -93,8 +93,8 @@ static uint32_t word_at(const struct program *p, const GElf_Phdr *s, uint32_t ad
 
 static void note_word(struct program *p, uint32_t address)
 {
-    const GElf_Phdr *in = segment_of(p, address);
-    const GElf_Phdr *to = pointed_into(p, word_at(p, in, address));
+    const GElf_Phdr *in = reloc_segment_of(p, address);
+    const GElf_Phdr *to = pointed_into(p, reloc_word_at(p, in, address));
 
     if (!to) {
         return; /* a weak symbol that nobody defines, a number: it stays */
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: mkreloc PROGRAM TABLE\n");
         return 2;
     }
-    program_open(&p, argv[1]);
+    reloc_open_program(&p, argv[1]);
     while ((section = elf_nextscn(p.elf, section)) && gelf_getshdr(section, &h)) {
         if (h.sh_type == SHT_RELA) {
             errx(1, "%s: has relocations with addends", argv[1]);

@@ -18,7 +18,7 @@ struct writer {
     uint32_t cursor; /* its place by now */
 };
 
-static void put_byte(struct writer *w, unsigned byte)
+static void reloc_put_byte(struct writer *w, unsigned byte)
 {
     w->bytes[w->len++] = (uint8_t)byte;
 }
@@ -26,7 +26,7 @@ static void put_byte(struct writer *w, unsigned byte)
 static void put_word(struct writer *w, uint32_t word)
 {
     for (unsigned i = 0; i < WORD; i++) {
-        put_byte(w, word >> 8 * i & 0xff);
+        reloc_put_byte(w, word >> 8 * i & 0xff);
     }
 }
 
@@ -42,7 +42,7 @@ static void group_open(struct writer *w, const struct reloc_place *p)
 static void group_close(struct writer *w)
 {
     while (w->len % WORD) {
-        put_byte(w, 0);
+        reloc_put_byte(w, 0);
     }
     size_t end = w->len, codes = end - w->group - RELOC_GROUP_BYTES;
     w->len = w->group + 2 * WORD;
@@ -59,7 +59,7 @@ static void put_near(struct writer *w, uint32_t gap)
             put_word(w, RELOC_FAR | skip << 8);
         }
     }
-    put_byte(w, gap / WORD + 1);
+    reloc_put_byte(w, gap / WORD + 1);
 }
 
 /* A code for a few words takes the target longer than one for each of them. */
@@ -67,11 +67,11 @@ static void put_row(struct writer *w, size_t words)
 {
     while (words >= ROW_LEAST) {
         size_t some = words < RELOC_ROW - RELOC_NEAR ? words : RELOC_ROW - RELOC_NEAR;
-        put_byte(w, RELOC_NEAR + (unsigned)some);
+        reloc_put_byte(w, RELOC_NEAR + (unsigned)some);
         words -= some;
     }
     for (; words > 0; words--) {
-        put_byte(w, 1);
+        reloc_put_byte(w, 1);
     }
 }
 

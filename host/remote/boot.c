@@ -33,24 +33,26 @@ struct wire_of_boot {
     char folder[SOCKET_FOLDER], spec[SOCKET_FOLDER + sizeof("unix:/link")];
 };
 
-static struct wire_of_boot *of(struct wire *wire)
+static struct wire_of_boot *remote_boot_wire_of(struct wire *wire)
 {
     return (struct wire_of_boot *)wire;
 }
 
 static int boot_send(struct wire *wire, const void *message, size_t bytes)
 {
-    return of(wire)->link->ops->send(of(wire)->link, message, bytes);
+    return remote_boot_wire_of(wire)->link->ops->send(remote_boot_wire_of(wire)->link, message,
+                                                      bytes);
 }
 
 static long boot_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
 {
-    return of(wire)->link->ops->receive(of(wire)->link, message, room, timeout_ms);
+    return remote_boot_wire_of(wire)->link->ops->receive(remote_boot_wire_of(wire)->link, message,
+                                                         room, timeout_ms);
 }
 
 static const char *boot_reason(struct wire *wire)
 {
-    return of(wire)->link->ops->reason(of(wire)->link);
+    return remote_boot_wire_of(wire)->link->ops->reason(remote_boot_wire_of(wire)->link);
 }
 
 static void remove_folder(const struct wire_of_boot *w)
@@ -62,7 +64,7 @@ static void remove_folder(const struct wire_of_boot *w)
 
 static void boot_close(struct wire *wire)
 {
-    struct wire_of_boot *w = of(wire);
+    struct wire_of_boot *w = remote_boot_wire_of(wire);
 
     if (w->link) {
         w->link->ops->close(w->link);
@@ -82,7 +84,8 @@ static void boot_close(struct wire *wire)
 
 static struct wire *boot_beside(struct wire *wire, const char *service, const char **why)
 {
-    return of(wire)->link->ops->beside(of(wire)->link, service, why);
+    return remote_boot_wire_of(wire)->link->ops->beside(remote_boot_wire_of(wire)->link, service,
+                                                        why);
 }
 
 static const struct wire_ops boot_ops = {boot_send, boot_receive, boot_reason, boot_close,
@@ -149,7 +152,7 @@ static const char *wait_for_socket(struct wire_of_boot *w)
 }
 
 /* Boots the board; returns NULL, or the reason why it can't. */
-static const char *boot(struct wire_of_boot *w, const char *board)
+static const char *remote_boot_start(struct wire_of_boot *w, const char *board)
 {
     struct run *run = &w->run;
 
@@ -177,7 +180,7 @@ struct wire *wire_boot(const char *board, const char **why)
 {
     struct wire_of_boot *w = calloc(1, sizeof(*w));
 
-    *why = w ? boot(w, board) : "Not enough space";
+    *why = w ? remote_boot_start(w, board) : "Not enough space";
     if (!*why) {
         w->base.ops = &boot_ops;
         w->link = wire_link(w->spec, why);

@@ -9,17 +9,17 @@
 #include <time.h>
 #include <unistd.h>
 
-static unsigned patience = REMOTE_PATIENCE_S;
-static const volatile sig_atomic_t *interrupts;
+static unsigned remote_call_patience_ms = REMOTE_PATIENCE_S;
+static const volatile sig_atomic_t *remote_call_interrupt_count;
 
 void remote_patience(unsigned seconds)
 {
-    patience = seconds;
+    remote_call_patience_ms = seconds;
 }
 
 void remote_interrupts(const volatile sig_atomic_t *counter)
 {
-    interrupts = counter;
+    remote_call_interrupt_count = counter;
 }
 
 /* The target has newlib's numbers. */
@@ -42,7 +42,7 @@ int remote_error(int32_t theirs)
     return -EIO;
 }
 
-static int give_up(struct remote *r, int error, const char *what)
+static int remote_call_fail_with(struct remote *r, int error, const char *what)
 {
     if (!*r->gone) {
         snprintf(r->gone, sizeof(r->gone), "%.*s", (int)sizeof(r->gone) - 1,
@@ -56,7 +56,7 @@ int remote_nonsense(struct remote *r, const char *what)
     char text[sizeof(r->gone)];
 
     snprintf(text, sizeof(text), "malformed answer from the target: %.60s", what);
-    return give_up(r, -EPROTO, text);
+    return remote_call_fail_with(r, -EPROTO, text);
 }
 
 bool remote_text_ok(const char *text, size_t room)
@@ -72,7 +72,7 @@ bool remote_text_ok(const char *text, size_t room)
     return false;
 }
 
-static bool make_room(struct remote *r, size_t bytes)
+static bool remote_call_make_room(struct remote *r, size_t bytes)
 {
     uint8_t *bigger = bytes <= r->room ? r->message : realloc(r->message, bytes);
 
@@ -83,7 +83,7 @@ static bool make_room(struct remote *r, size_t bytes)
     return bigger != NULL;
 }
 
-static uint64_t now_ms(void)
+static uint64_t remote_call_now_ms(void)
 {
     struct timespec t;
 
@@ -93,7 +93,8 @@ static uint64_t now_ms(void)
 
 static bool is_interrupted(uint64_t waited_ms)
 {
-    return interrupts && *interrupts >= (waited_ms < REMOTE_INTERRUPTED_S * 1000 ? 2 : 1);
+    return remote_call_interrupt_count &&
+           *remote_call_interrupt_count >= (waited_ms < REMOTE_INTERRUPTED_S * 1000 ? 2 : 1);
 }
 
 static void say_waiting(void)
@@ -102,21 +103,21 @@ static void say_waiting(void)
         fprintf(stderr,
                 "dtrace: the target has not answered for %d s; waiting for up to %u s "
                 "(--timeout); ^C twice ends at once\n",
-                REMOTE_NOTICE_S, patience);
+                REMOTE_NOTICE_S, remote_call_patience_ms);
     }
 }
 
 /* A request that was sent is waited for: its answer would be taken for the next one's. */
 long remote_wait_for(struct wire *wire, void *message, size_t room)
 {
-    uint64_t began = now_ms(), waited = 0;
+    uint64_t began = remote_call_now_ms(), waited = 0;
     bool said = false;
     long bytes;
 
     for (;;) {
         bytes = wire->ops->receive(wire, message, room, 500);
-        waited = now_ms() - began;
-        if (bytes != -EAGAIN || waited >= patience * 1000ull) {
+        waited = remote_call_now_ms() - began;
+        if (bytes != -EAGAIN || waited >= remote_call_patience_ms * 1000ull) {
             return bytes;
         }
         if (is_interrupted(waited)) {
@@ -129,26 +130,27 @@ long remote_wait_for(struct wire *wire, void *message, size_t room)
     }
 }
 
-static long receive(struct remote *r)
+static long remote_call_receive_answer(struct remote *r)
 {
     char text[sizeof(r->gone)];
     long bytes = remote_wait_for(r->wire, r->message, r->room);
 
     if (bytes == -EINTR) {
-        return give_up(r, -EPIPE, "interrupted while the target did not answer");
+        return remote_call_fail_with(r, -EPIPE, "interrupted while the target did not answer");
     }
     if (bytes == -EAGAIN) {
-        snprintf(text, sizeof(text), "the target did not answer for %u s (--timeout)", patience);
-        return give_up(r, -EPIPE, text);
+        snprintf(text, sizeof(text), "the target did not answer for %u s (--timeout)",
+                 remote_call_patience_ms);
+        return remote_call_fail_with(r, -EPIPE, text);
     }
     if (bytes == -EMSGSIZE) {
         return remote_nonsense(r, "more than there is room for");
     }
-    return bytes < 0 ? give_up(r, -EPIPE, r->wire->ops->reason(r->wire)) : bytes;
+    return bytes < 0 ? remote_call_fail_with(r, -EPIPE, r->wire->ops->reason(r->wire)) : bytes;
 }
 
-static int check(struct remote *r, const struct kymo_d_call *asked, const struct kymo_d_call *call,
-                 size_t bytes)
+static int remote_call_check_answer(struct remote *r, const struct kymo_d_call *asked,
+                                    const struct kymo_d_call *call, size_t bytes)
 {
     if (bytes != sizeof(*call) + call->out_bytes || call->out_bytes > asked->out_bytes) {
         return remote_nonsense(r, "the size");
@@ -173,21 +175,21 @@ int remote_call(struct remote *r, struct kymo_d_call *call, const void *in, cons
     if (*r->gone) {
         return -EPIPE;
     }
-    if (!make_room(r, request > answer ? request : answer)) {
+    if (!remote_call_make_room(r, request > answer ? request : answer)) {
         return -ENOMEM;
     }
     memcpy(r->message, &asked, sizeof(asked));
     memcpy(r->message + sizeof(asked), in ? in : "", asked.in_bytes);
     if (r->wire->ops->send(r->wire, r->message, request) != 0) {
-        return give_up(r, -EPIPE, r->wire->ops->reason(r->wire));
+        return remote_call_fail_with(r, -EPIPE, r->wire->ops->reason(r->wire));
     }
-    long bytes = receive(r);
+    long bytes = remote_call_receive_answer(r);
     if (bytes < (long)sizeof(*call)) {
         return bytes < 0 ? (int)bytes : remote_nonsense(r, "less than a head");
     }
     memcpy(call, r->message, sizeof(*call));
     *out = r->message + sizeof(*call);
-    int error = check(r, &asked, call, (size_t)bytes);
+    int error = remote_call_check_answer(r, &asked, call, (size_t)bytes);
     if (!*r->gone) {
         remote_transcribe(r, &asked, in, call, *out);
     }

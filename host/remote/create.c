@@ -12,7 +12,7 @@
 
 enum { SCRATCH_LEAST = 16 * 1024 };
 
-static void refuse(struct dtrace_refusal *why, int error, const char *text)
+static void remote_set_refusal(struct dtrace_refusal *why, int error, const char *text)
 {
     *why = (struct dtrace_refusal){.error = error, .object = UINT32_MAX, .offset = UINT32_MAX};
     snprintf(why->text, sizeof(why->text), "%s", text);
@@ -38,7 +38,7 @@ static bool may_lower(struct dtrace_image *image)
 }
 
 /* A buffer comes in one answer: it is halved till it fits one, as for memory that isn't there. */
-static bool lower(struct dtrace_image *image, uint32_t option, bool used)
+static bool remote_lower_option(struct dtrace_image *image, uint32_t option, bool used)
 {
     uint64_t *value = option_of(image, option);
 
@@ -69,7 +69,7 @@ static int take_refusal(struct remote *r, int error, const uint8_t *out, uint32_
     struct dtrace_refusal theirs;
 
     if (*r->gone || bytes != sizeof(theirs)) {
-        refuse(why, error, *r->gone ? r->gone : strerror(-error));
+        remote_set_refusal(why, error, *r->gone ? r->gone : strerror(-error));
         return error;
     }
     memcpy(&theirs, out, sizeof(theirs));
@@ -136,7 +136,7 @@ static int try_to_read(struct remote *r)
 }
 
 /* Halves the larger one of the buffers; false: both are as small as can be. */
-static bool halve(struct remote *r)
+static bool remote_halve_buffer(struct remote *r)
 {
     uint64_t buf = r->uses.records ? r->sizes.bufsize : 0;
     uint64_t agg = r->uses.aggregates ? r->sizes.aggsize : 0;
@@ -149,7 +149,7 @@ static bool halve(struct remote *r)
     return true;
 }
 
-static int destroy(struct remote *r)
+static int remote_destroy_consumer(struct remote *r)
 {
     struct kymo_d_call call = {.command = KYMO_D_DESTROY, .handle = r->handle};
 
@@ -157,7 +157,7 @@ static int destroy(struct remote *r)
     return remote_ask(r, &call, NULL, 0);
 }
 
-static int create(struct remote *r, struct kymo_d_call call, struct dtrace_refusal *why)
+static int remote_call_create(struct remote *r, struct kymo_d_call call, struct dtrace_refusal *why)
 {
     const uint8_t *out;
     int error = remote_call(r, &call, r->image, &out);
@@ -168,7 +168,7 @@ static int create(struct remote *r, struct kymo_d_call call, struct dtrace_refus
         error = take_created(r, &call, out);
     }
     if (error == -EPROTO) {
-        refuse(why, error, r->gone);
+        remote_set_refusal(why, error, r->gone);
     }
     return error;
 }
@@ -182,25 +182,26 @@ int remote_create(struct target *t, const void *image, size_t size, unsigned fla
                                      .in_bytes = (uint32_t)size,
                                      .out_bytes = sizeof(*why)};
 
-    refuse(why, -ENOMEM, "Not enough space");
+    remote_set_refusal(why, -ENOMEM, "Not enough space");
     if (r->handle || !keep_image(r, image, size)) {
         return -ENOMEM;
     }
     if (size > KYMO_D_IN_MOST) {
-        refuse(why, -E2BIG, "the program is too large for the link");
+        remote_set_refusal(why, -E2BIG, "the program is too large for the link");
         return -E2BIG;
     }
-    if (!lower(r->image, DTRACE_OPT_BUFSIZE, r->uses.records) ||
-        !lower(r->image, DTRACE_OPT_AGGSIZE, r->uses.aggregates)) {
+    if (!remote_lower_option(r->image, DTRACE_OPT_BUFSIZE, r->uses.records) ||
+        !remote_lower_option(r->image, DTRACE_OPT_AGGSIZE, r->uses.aggregates)) {
         return -ENOMEM;
     }
     for (;;) {
-        int error = create(r, call, why);
+        int error = remote_call_create(r, call, why);
         if (error || (error = try_to_read(r)) == 0) {
             return error;
         }
-        refuse(why, error, *r->gone ? r->gone : "Not enough space");
-        if (error != -ENOMEM || (error = destroy(r)) != 0 || !may_lower(r->image) || !halve(r)) {
+        remote_set_refusal(why, error, *r->gone ? r->gone : "Not enough space");
+        if (error != -ENOMEM || (error = remote_destroy_consumer(r)) != 0 || !may_lower(r->image) ||
+            !remote_halve_buffer(r)) {
             return error ? error : -ENOMEM;
         }
     }

@@ -23,7 +23,7 @@ static uint64_t align_up(uint64_t n, uint32_t align)
     return (n + align - 1) & ~(uint64_t)(align - 1);
 }
 
-static void compare(struct layout *l, const struct dtrace_recdesc *wanted)
+static void remote_describe_compare_layout(struct layout *l, const struct dtrace_recdesc *wanted)
 {
     l->fits = l->fits && l->n < l->nrecs && memcmp(&l->recs[l->n], wanted, sizeof(*wanted)) == 0;
     l->n++;
@@ -46,7 +46,7 @@ static void add_action(struct layout *l, const struct dtrace_image_action *a, bo
     if (bytes || always || is_described(a->kind)) {
         struct dtrace_recdesc wanted = {a->kind,   (uint16_t)align, bytes,  (uint32_t)l->offset,
                                         a->format, a->arg,          a->uarg};
-        compare(l, &wanted);
+        remote_describe_compare_layout(l, &wanted);
         l->records = true;
     }
     l->records |= a->kind == DTRACE_ACT_SPECULATE;
@@ -64,8 +64,9 @@ static bool is_key(const struct dtrace_image_action *a, uint32_t i, uint32_t n)
     return false;
 }
 
-static struct layout begin(const struct dtrace_image *image, const struct dtrace_recdesc *recs,
-                           uint32_t nrecs, size_t head)
+static struct layout remote_describe_begin_layout(const struct dtrace_image *image,
+                                                  const struct dtrace_recdesc *recs, uint32_t nrecs,
+                                                  size_t head)
 {
     return (struct layout){
         .image = image,
@@ -82,7 +83,8 @@ static struct layout lay_out(const struct dtrace_image *image, const struct dtra
 {
     const struct dtrace_image_action *a =
         DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action) + e->first_action;
-    struct layout l = begin(image, recs, nrecs, sizeof(struct dtrace_record));
+    struct layout l =
+        remote_describe_begin_layout(image, recs, nrecs, sizeof(struct dtrace_record));
 
     l.records = e->nactions == 0;
     for (uint32_t i = 0; i < e->nactions; i++) {
@@ -140,7 +142,8 @@ bool remote_epid_fits(const struct dtrace_image *image, const struct dtrace_epid
 static bool agg_fits(const struct dtrace_image *image, const struct dtrace_image_action *a,
                      const struct dtrace_agg_desc *desc, const struct dtrace_recdesc *recs)
 {
-    struct layout l = begin(image, recs, desc->nrecs, sizeof(struct dtrace_agg_entry));
+    struct layout l =
+        remote_describe_begin_layout(image, recs, desc->nrecs, sizeof(struct dtrace_agg_entry));
     uint32_t value = dtrace_agg_value_size(a->kind, a->arg);
 
     for (uint32_t i = 0; i < a->nkeys; i++) {
@@ -149,7 +152,7 @@ static bool agg_fits(const struct dtrace_image *image, const struct dtrace_image
     l.offset = align_up(l.offset, 8);
     struct dtrace_recdesc wanted = {a->kind,   8,      value,  (uint32_t)l.offset,
                                     a->format, a->arg, a->uarg};
-    compare(&l, &wanted);
+    remote_describe_compare_layout(&l, &wanted);
     return l.fits && l.n == desc->nrecs && desc->size == l.offset + value;
 }
 

@@ -31,7 +31,7 @@ static Elf_Data *section_of(Elf *elf, const char *name)
 }
 
 /* Eight hexadecimal digits of the head. */
-static size_t number(const char *at)
+static size_t elf_boot_hex_number(const char *at)
 {
     char text[9] = "";
 
@@ -39,7 +39,7 @@ static size_t number(const char *at)
     return strtoul(text, NULL, 16);
 }
 
-static size_t padded(size_t n)
+static size_t elf_boot_padded_size(size_t n)
 {
     return (n + 3) & ~(size_t)3;
 }
@@ -51,15 +51,16 @@ static bool next_file(const char **at, size_t *left, const char **name, const ch
     if (*left < HEAD || memcmp(*at, "070701", 6) != 0) {
         return false;
     }
-    size_t name_size = number(*at + NAME_SIZE_AT);
-    *bytes = number(*at + FILE_SIZE_AT);
+    size_t name_size = elf_boot_hex_number(*at + NAME_SIZE_AT);
+    *bytes = elf_boot_hex_number(*at + FILE_SIZE_AT);
     if (name_size == 0 || name_size > *left - HEAD || (*at)[HEAD + name_size - 1] ||
-        padded(HEAD + name_size) > *left || *bytes > *left - padded(HEAD + name_size)) {
+        elf_boot_padded_size(HEAD + name_size) > *left ||
+        *bytes > *left - elf_boot_padded_size(HEAD + name_size)) {
         return false;
     }
     *name = *at + HEAD;
-    *data = *at + padded(HEAD + name_size);
-    size_t all = padded(HEAD + name_size) + padded(*bytes);
+    *data = *at + elf_boot_padded_size(HEAD + name_size);
+    size_t all = elf_boot_padded_size(HEAD + name_size) + elf_boot_padded_size(*bytes);
     *at += all < *left ? all : *left;
     *left -= all < *left ? all : *left;
     return true;

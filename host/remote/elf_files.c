@@ -33,7 +33,8 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-static void report(const struct elf_files *e, const char *name, const uint8_t *id, const char *path)
+static void elf_files_report_mismatch(const struct elf_files *e, const char *name,
+                                      const uint8_t *id, const char *path)
 {
     if (e->found) {
         e->found(e->arg, &(struct elf_found){name, id, path});
@@ -147,7 +148,7 @@ static void add_from_memory(struct dt_session *session, const char *name, const 
     }
 }
 
-static void add_program(void *arg, const char *name, const void *data, size_t bytes)
+static void elf_files_add_program(void *arg, const char *name, const void *data, size_t bytes)
 {
     const struct programs *p = arg;
     Elf *elf = bytes ? elf_memory((char *)data, bytes) : NULL;
@@ -164,7 +165,7 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
         } else {
             add_from_memory(p->session, name, data, bytes);
         }
-        report(p->files, name, has ? id.bytes : NULL, is_file ? path : NULL);
+        elf_files_report_mismatch(p->files, name, has ? id.bytes : NULL, is_file ? path : NULL);
     }
     elf_end(elf);
 }
@@ -172,7 +173,7 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
 /* ---- all of them ------------------------------------------------------------------- */
 
 /* Refuses an ELF named by the user that nothing on the target matches. */
-static bool refuse(const struct elf_files *e, const char *path)
+static bool elf_files_refuse_path(const struct elf_files *e, const char *path)
 {
     char theirs[ELF_ID_TEXT], wanted[ELF_ID_TEXT];
     struct elf_id id;
@@ -209,11 +210,12 @@ static bool add_all(const struct elf_files *e, struct dt_session *session, const
     bool ok = p.used && dt_session_add_elf(session, kernel, "kernel", true);
 
     if (ok) {
-        report(e, "kernel", e->build_id, kernel);
-        elf_boot_image(kernel, add_program, &p);
+        elf_files_report_mismatch(e, "kernel", e->build_id, kernel);
+        elf_boot_image(kernel, elf_files_add_program, &p);
     }
     for (unsigned i = 0; ok && i < n; i++) {
-        ok = p.used[i] || is_folder(paths[i]) || is_kernels(e, paths[i]) || refuse(e, paths[i]);
+        ok = p.used[i] || is_folder(paths[i]) || is_kernels(e, paths[i]) ||
+             elf_files_refuse_path(e, paths[i]);
     }
     free(p.used);
     return ok;
@@ -229,7 +231,7 @@ bool elf_files_add(const struct elf_files *e, struct dt_session *session, const 
         ok = add_all(e, session, kernel, paths, n);
     } else {
         for (unsigned i = 0; ok && i < n; i++) {
-            ok = is_folder(paths[i]) || refuse(e, paths[i]);
+            ok = is_folder(paths[i]) || elf_files_refuse_path(e, paths[i]);
         }
     }
     if (!kernel && has_id(e) && ok && !quiet) {

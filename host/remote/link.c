@@ -17,41 +17,41 @@ struct wire_of_link {
     bool beside; /* another wire has opened the session, and closes it */
 };
 
-static struct wire_of_link *of(struct wire *wire)
+static struct wire_of_link *remote_link_wire_of(struct wire *wire)
 {
     return (struct wire_of_link *)wire;
 }
 
-static int link_send(struct wire *wire, const void *message, size_t bytes)
+static int remote_link_send(struct wire *wire, const void *message, size_t bytes)
 {
-    return channel_send(of(wire)->channel, message, bytes);
+    return channel_send(remote_link_wire_of(wire)->channel, message, bytes);
 }
 
 static long link_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
 {
-    return channel_receive(of(wire)->channel, message, room, timeout_ms);
+    return channel_receive(remote_link_wire_of(wire)->channel, message, room, timeout_ms);
 }
 
 static const char *link_reason(struct wire *wire)
 {
-    return session_reason(of(wire)->session);
+    return session_reason(remote_link_wire_of(wire)->session);
 }
 
-static void link_close(struct wire *wire)
+static void remote_link_close(struct wire *wire)
 {
-    if (of(wire)->channel) {
-        channel_close(of(wire)->channel);
+    if (remote_link_wire_of(wire)->channel) {
+        channel_close(remote_link_wire_of(wire)->channel);
     }
-    if (of(wire)->session && !of(wire)->beside) {
-        session_close(of(wire)->session);
+    if (remote_link_wire_of(wire)->session && !remote_link_wire_of(wire)->beside) {
+        session_close(remote_link_wire_of(wire)->session);
     }
     free(wire);
 }
 
 static struct wire *link_beside(struct wire *wire, const char *service, const char **why);
 
-static const struct wire_ops link_ops = {link_send, link_receive, link_reason, link_close,
-                                         link_beside};
+static const struct wire_ops link_ops = {remote_link_send, link_receive, link_reason,
+                                         remote_link_close, link_beside};
 
 static struct wire *link_beside(struct wire *wire, const char *service, const char **why)
 {
@@ -62,11 +62,11 @@ static struct wire *link_beside(struct wire *wire, const char *service, const ch
         return NULL;
     }
     w->base.ops = &link_ops;
-    w->session = of(wire)->session;
+    w->session = remote_link_wire_of(wire)->session;
     w->beside = true;
     w->channel = channel_open(w->session, service, why);
     if (!w->channel) {
-        link_close(&w->base);
+        remote_link_close(&w->base);
         return NULL;
     }
     return &w->base;
@@ -84,7 +84,7 @@ struct wire *wire_link(const char *spec, const char **why)
     w->session = session_open(spec, why);
     w->channel = w->session ? channel_open(w->session, "dtrace", why) : NULL;
     if (!w->channel) {
-        link_close(&w->base);
+        remote_link_close(&w->base);
         return NULL;
     }
     return &w->base;

@@ -17,7 +17,7 @@ enum { TRIES = 200, NAP = 20000000 }; /* ns: the log's buffers are being carried
 
 /* ---- the transcript ---------------------------------------------------------------- */
 
-static bool append(struct remote *r, const void *bytes, size_t n)
+static bool remote_log_append_bytes(struct remote *r, const void *bytes, size_t n)
 {
     if (n > r->transcript_room - r->ntranscript) {
         size_t room = (r->transcript_room + n) * 2;
@@ -35,7 +35,7 @@ static bool append(struct remote *r, const void *bytes, size_t n)
 
 /* A process that a description of the provider pid means is asked for before the program is made;
  * those that records have addresses of the log has itself. */
-static bool describes(const struct remote *r, uint32_t command)
+static bool remote_log_is_description(const struct remote *r, uint32_t command)
 {
     return (command == KYMO_D_PROCESS && !r->handle) || command == KYMO_D_INFO ||
            command == KYMO_D_PROVIDE || command == KYMO_D_PROBES || command == KYMO_D_CREATE ||
@@ -45,12 +45,14 @@ static bool describes(const struct remote *r, uint32_t command)
 void remote_transcribe(struct remote *r, const struct kymo_d_call *asked, const void *in,
                        const struct kymo_d_call *answer, const void *out)
 {
-    if (!describes(r, asked->command) || r->ntranscript > DTRACE_LOG_NOTES_MAX) {
+    if (!remote_log_is_description(r, asked->command) || r->ntranscript > DTRACE_LOG_NOTES_MAX) {
         return;
     }
     size_t before = r->ntranscript;
-    if (!append(r, asked, sizeof(*asked)) || !append(r, in ? in : "", asked->in_bytes) ||
-        !append(r, answer, sizeof(*answer)) || !append(r, out ? out : "", answer->out_bytes)) {
+    if (!remote_log_append_bytes(r, asked, sizeof(*asked)) ||
+        !remote_log_append_bytes(r, in ? in : "", asked->in_bytes) ||
+        !remote_log_append_bytes(r, answer, sizeof(*answer)) ||
+        !remote_log_append_bytes(r, out ? out : "", answer->out_bytes)) {
         r->ntranscript = before;
     }
 }

@@ -41,7 +41,7 @@ struct wire_of_loop {
     uint8_t host_memory[LINK_MEMORY(FRAME_MOST, WINDOW)];
 };
 
-static struct wire_of_loop *of(struct wire *wire)
+static struct wire_of_loop *remote_loop_wire_of(struct wire *wire)
 {
     return (struct wire_of_loop *)wire;
 }
@@ -56,7 +56,7 @@ static size_t line_put(struct loop_line *line, const uint8_t *bytes, size_t coun
     return count;
 }
 
-static size_t line_take(struct loop_line *line, uint8_t *bytes, size_t room)
+static size_t remote_loop_line_take(struct loop_line *line, uint8_t *bytes, size_t room)
 {
     size_t count = line->bytes < room ? line->bytes : room;
 
@@ -70,7 +70,7 @@ static size_t line_take(struct loop_line *line, uint8_t *bytes, size_t room)
 
 static size_t target_read(void *context, uint8_t *bytes, size_t room)
 {
-    return line_take(&((struct wire_of_loop *)context)->to_target, bytes, room);
+    return remote_loop_line_take(&((struct wire_of_loop *)context)->to_target, bytes, room);
 }
 
 static size_t target_write(void *context, const uint8_t *bytes, size_t count)
@@ -137,7 +137,7 @@ static void host_down(void *context, enum link_down why)
     ((struct wire_of_loop *)context)->gone = true;
 }
 
-static long host_open(void *context, unsigned channel, const char *service)
+static long remote_loop_host_open(void *context, unsigned channel, const char *service)
 {
     (void)context;
     (void)channel;
@@ -194,7 +194,7 @@ static void host_closed(void *context, unsigned channel, int reason)
 static const struct link_user host_user = {
     .up = host_up,
     .down = host_down,
-    .open = host_open,
+    .open = remote_loop_host_open,
     .opened = host_opened,
     .data = host_data,
     .fetch = host_fetch,
@@ -203,7 +203,7 @@ static const struct link_user host_user = {
 };
 
 /* Lets both ends do what they can; a millisecond passes only if neither has a byte to send. */
-static void pump(struct wire_of_loop *w)
+static void remote_loop_pump_ends(struct wire_of_loop *w)
 {
     const uint8_t *out;
     uint8_t bytes[1024];
@@ -221,7 +221,7 @@ static void pump(struct wire_of_loop *w)
     }
     linkd_input(&w->target);
     linkd_output(&w->target);
-    while ((count = line_take(&w->to_host, bytes, sizeof(bytes))) > 0) {
+    while ((count = remote_loop_line_take(&w->to_host, bytes, sizeof(bytes))) > 0) {
         link_input(&w->host, w->now, bytes, count);
         idle = false;
     }
@@ -232,7 +232,7 @@ static void pump(struct wire_of_loop *w)
 
 static int loop_send(struct wire *wire, const void *message, size_t bytes)
 {
-    struct wire_of_loop *w = of(wire);
+    struct wire_of_loop *w = remote_loop_wire_of(wire);
     uint32_t until = w->now + HANG_MS;
 
     if (w->gone || w->answer) {
@@ -242,19 +242,19 @@ static int loop_send(struct wire *wire, const void *message, size_t bytes)
     w->request_at = 0;
     int error = link_send(&w->host, (unsigned)w->channel, bytes);
     while (!error && w->request && !w->gone && w->now != until) {
-        pump(w);
+        remote_loop_pump_ends(w);
     }
     return error ? error : w->request ? -EPIPE : 0;
 }
 
 static long loop_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
 {
-    struct wire_of_loop *w = of(wire);
+    struct wire_of_loop *w = remote_loop_wire_of(wire);
     uint32_t until = w->now + HANG_MS;
 
     (void)timeout_ms;
     while (!w->gone && (!w->answer || w->answer_got < w->answer_bytes) && w->now != until) {
-        pump(w);
+        remote_loop_pump_ends(w);
     }
     if (!w->answer || w->answer_got < w->answer_bytes) {
         return -EPIPE;
@@ -276,9 +276,9 @@ static const char *loop_reason(struct wire *wire)
 
 static void loop_close(struct wire *wire)
 {
-    linkd_lost(&of(wire)->target);
+    linkd_lost(&remote_loop_wire_of(wire)->target);
     self_control_end(wire);
-    free(of(wire)->answer);
+    free(remote_loop_wire_of(wire)->answer);
     free(wire);
 }
 
@@ -314,11 +314,11 @@ static int connect_ends(struct wire_of_loop *w)
 
     error = error ? error : link_init(&w->host, &host, w->now);
     while (!error && !link_is_up(&w->host) && w->now < HANG_MS) {
-        pump(w);
+        remote_loop_pump_ends(w);
     }
     w->channel = error ? error : link_open(&w->host, "dtrace", LINK_MESSAGE_MOST);
     while (w->channel >= 0 && !w->opened && !w->gone && w->now < HANG_MS) {
-        pump(w);
+        remote_loop_pump_ends(w);
     }
     return w->opened ? 0 : -EPIPE;
 }

@@ -36,7 +36,7 @@ struct pid_making {
 };
 
 /* The number of a provider pidN; 0: another name. */
-static int32_t pid_of(const char *provider)
+static int32_t remote_pid_of_provider(const char *provider)
 {
     char *end;
 
@@ -56,7 +56,7 @@ static bool is_exact(const char *pattern)
 
 static void send_places(struct pid_making *m)
 {
-    struct kymo_d_user head = {.pid = pid_of(m->provider), .count = m->count};
+    struct kymo_d_user head = {.pid = remote_pid_of_provider(m->provider), .count = m->count};
     struct kymo_d_call call = {.command = KYMO_D_USER,
                                .in_bytes = (uint32_t)m->bytes,
                                .out_bytes = sizeof(struct kymo_d_user_made)};
@@ -168,7 +168,7 @@ static void take_offset(void *arg, const struct pid_place *p)
     }
 }
 
-static bool starts(void *arg, uint64_t address)
+static bool remote_pid_take_start(void *arg, uint64_t address)
 {
     const struct pid_making *m = arg;
 
@@ -186,7 +186,7 @@ static void take_function(void *arg, const struct dt_function *f)
                                   .data = f->data,
                                   .data_count = f->data_count,
                                   .machine = m->remote->info.machine,
-                                  .starts = starts,
+                                  .starts = remote_pid_take_start,
                                   .arg = m};
 
     if (!dtrace_glob(m->pattern[2], f->name) || m->error) {
@@ -233,8 +233,8 @@ void remote_pid_provide(struct remote *r, const char *const pattern[4])
                            .bytes = sizeof(struct kymo_d_user)};
 
     *r->pid_why = '\0';
-    if (!r->session || !pid_of(pattern[0]) ||
-        !remote_process(&r->base, pid_of(pattern[0]), &m.object, &m.bias) ||
+    if (!r->session || !remote_pid_of_provider(pattern[0]) ||
+        !remote_process(&r->base, remote_pid_of_provider(pattern[0]), &m.object, &m.bias) ||
         !dtrace_glob(pattern[1], m.object)) {
         return;
     }
@@ -271,13 +271,13 @@ const char *remote_pid_module(void *arg, const char *provider, const char *modul
     const char *object;
     uint64_t bias;
 
-    return pid_of(provider) && module && strcmp(module, "a.out") == 0 &&
-                   remote_process(&r->base, pid_of(provider), &object, &bias)
+    return remote_pid_of_provider(provider) && module && strcmp(module, "a.out") == 0 &&
+                   remote_process(&r->base, remote_pid_of_provider(provider), &object, &bias)
                ? object
                : NULL;
 }
 
-static void nothing(void *arg, const struct dt_function *f)
+static void remote_pid_take_nothing(void *arg, const struct dt_function *f)
 {
     const char **wanted = arg;
 
@@ -289,7 +289,7 @@ const char *remote_pid_why_none(void *arg, struct dt_session *session, const cha
     struct remote *r = arg;
     static char text[300];
     const char *object, *near, *missing = fields[2];
-    const int32_t pid = pid_of(fields[0]);
+    const int32_t pid = remote_pid_of_provider(fields[0]);
     uint64_t bias;
 
     if (strcmp(fields[0], "pid0") == 0) {
@@ -303,7 +303,7 @@ const char *remote_pid_why_none(void *arg, struct dt_session *session, const cha
     }
     if (!remote_process(&r->base, pid, &object, &bias)) {
         snprintf(text, sizeof(text), ": there is no process %d", pid);
-    } else if (dt_object_functions(session, object, nothing, &missing) == 0) {
+    } else if (dt_object_functions(session, object, remote_pid_take_nothing, &missing) == 0) {
         snprintf(text, sizeof(text), ": no ELF file here has functions of %s (--elf FILE)", object);
     } else if (!dtrace_glob(fields[1], object)) {
         snprintf(text, sizeof(text), ": process %d runs %s", pid, object);

@@ -11,7 +11,7 @@
 
 enum { NAMES_MAX = 1024, BATCH = 16 << 10, BATCH_SMALL = 4 << 10 };
 
-static const struct remote_probe *known(const struct remote *r, uint32_t id)
+static const struct remote_probe *remote_probes_find_known(const struct remote *r, uint32_t id)
 {
     return id && id <= r->nprobes ? r->probes[id - 1] : NULL;
 }
@@ -51,7 +51,8 @@ static char **copy_texts(const char *from, size_t bytes, unsigned n)
     return texts;
 }
 
-static struct remote_probe *parse(const struct kymo_d_probe *head, const char *strings)
+static struct remote_probe *remote_probes_parse_answer(const struct kymo_d_probe *head,
+                                                       const char *strings)
 {
     unsigned n = 4u + head->arguments;
     struct remote_probe *p = calloc(1, sizeof(*p));
@@ -82,7 +83,7 @@ static void free_probe(struct remote_probe *p)
     }
 }
 
-static bool keep(struct remote *r, struct remote_probe *p)
+static bool remote_probes_keep(struct remote *r, struct remote_probe *p)
 {
     uint32_t id = p->info.id;
 
@@ -135,14 +136,15 @@ static int take_batch(struct remote *r, struct remote_query *q, const uint8_t *o
             head.id <= *last || head.id > REMOTE_PROBES_MAX || !attributes_ok(&head)) {
             return remote_nonsense(r, "a probe");
         }
-        struct remote_probe *p = parse(&head, (const char *)out + at + sizeof(head));
+        struct remote_probe *p =
+            remote_probes_parse_answer(&head, (const char *)out + at + sizeof(head));
         if (!p) {
             return remote_nonsense(r, "a probe's names");
         }
         const bool nobodys = !*p->info.provider; /* free for the next process's */
         if (nobodys) {
             free_probe(p);
-        } else if (!keep(r, p) || (q && !add_id(q, head.id))) {
+        } else if (!remote_probes_keep(r, p) || (q && !add_id(q, head.id))) {
             return -ENOMEM;
         }
         *last = head.id;
@@ -175,7 +177,7 @@ static int ask_batch(struct remote *r, struct remote_query *q, uint32_t *after)
     return 0;
 }
 
-static int ask(struct remote *r, struct remote_query *q)
+static int remote_probes_ask_target(struct remote *r, struct remote_query *q)
 {
     struct kymo_d_call call = {.command = KYMO_D_PROVIDE, .in_bytes = (uint32_t)q->bytes};
     const uint8_t *out;
@@ -188,7 +190,8 @@ static int ask(struct remote *r, struct remote_query *q)
     return error == -ENOENT ? 0 : error;
 }
 
-static struct remote_query *query(struct remote *r, const char *const pattern[4])
+static struct remote_query *remote_probes_query_pattern(struct remote *r,
+                                                        const char *const pattern[4])
 {
     char names[NAMES_MAX];
     size_t bytes = 0;
@@ -213,54 +216,56 @@ static struct remote_query *query(struct remote *r, const char *const pattern[4]
         q->next = r->queries;
         r->queries = q;
         remote_pid_provide(r, pattern);
-        ask(r, q); /* if that failed it matches nothing, and r->gone says why */
+        remote_probes_ask_target(r,
+                                 q); /* if that failed it matches nothing, and r->gone says why */
     }
     return q;
 }
 
-static const struct remote_probe *probe(struct remote *r, uint32_t id)
+static const struct remote_probe *remote_probes_query_id(struct remote *r, uint32_t id)
 {
     uint32_t after = id - 1;
 
-    if (id && id <= REMOTE_PROBES_MAX && !known(r, id)) {
+    if (id && id <= REMOTE_PROBES_MAX && !remote_probes_find_known(r, id)) {
         ask_batch(r, NULL, &after);
     }
-    return known(r, id);
+    return remote_probes_find_known(r, id);
 }
 
 /* ---- for the compiler and -l ------------------------------------------------------- */
 
-static unsigned each(void *arg, const char *provider, const char *module, const char *function,
-                     const char *name, uint32_t id,
-                     bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
+static unsigned remote_probes_call_each(void *arg, const char *provider, const char *module,
+                                        const char *function, const char *name, uint32_t id,
+                                        bool (*fn)(void *fn_arg, const struct dt_probe_info *),
+                                        void *fn_arg)
 {
     const char *const pattern[4] = {provider, module, function, name};
     struct remote *r = arg;
     unsigned calls = 0;
 
     if (id) {
-        const struct remote_probe *p = probe(r, id);
+        const struct remote_probe *p = remote_probes_query_id(r, id);
         return p ? (fn(fn_arg, &p->info), 1) : 0;
     }
-    const struct remote_query *q = query(r, pattern);
+    const struct remote_query *q = remote_probes_query_pattern(r, pattern);
     while (q && calls < q->nids) {
-        if (!fn(fn_arg, &known(r, q->ids[calls++])->info)) {
+        if (!fn(fn_arg, &remote_probes_find_known(r, q->ids[calls++])->info)) {
             break;
         }
     }
     return calls;
 }
 
-static const char *argument_type(void *arg, uint32_t id, unsigned n)
+static const char *remote_probes_argument_type(void *arg, uint32_t id, unsigned n)
 {
-    const struct remote_probe *p = probe(arg, id);
+    const struct remote_probe *p = remote_probes_query_id(arg, id);
 
     return p && n < p->ntypes ? p->types[n] : NULL;
 }
 
 bool remote_probe_names(struct target *t, uint32_t id, struct dt_probe_info *info)
 {
-    const struct remote_probe *p = probe((struct remote *)t, id);
+    const struct remote_probe *p = remote_probes_query_id((struct remote *)t, id);
 
     if (p) {
         *info = p->info;
@@ -276,8 +281,8 @@ static const char *why_none(void *arg, struct dt_session *session, const char *c
 
 void remote_probes_init(struct remote *r)
 {
-    r->source = (struct dt_probe_source){.each = each,
-                                         .argument_type = argument_type,
+    r->source = (struct dt_probe_source){.each = remote_probes_call_each,
+                                         .argument_type = remote_probes_argument_type,
                                          .arg = r,
                                          .module = remote_pid_module,
                                          .why_none = why_none};

@@ -19,7 +19,7 @@ struct answer {
     size_t text_bytes;
 };
 
-static int failed(char *why, size_t room, int error, const char *text)
+static int remote_program_fail_with(char *why, size_t room, int error, const char *text)
 {
     if (why) {
         snprintf(why, room, "%s", text);
@@ -27,47 +27,48 @@ static int failed(char *why, size_t room, int error, const char *text)
     return error;
 }
 
-static int receive(struct remote *r, uint32_t kind, struct answer *a, char *why, size_t room)
+static int remote_program_receive_answer(struct remote *r, uint32_t kind, struct answer *a,
+                                         char *why, size_t room)
 {
     char message[sizeof(a->head) + LINK_PROGRAM_TEXT];
     long bytes = remote_wait_for(r->programs, message, sizeof(message));
 
     if (bytes == -EINTR || bytes == -EAGAIN) {
-        return failed(why, room, -EPIPE, "the target did not answer");
+        return remote_program_fail_with(why, room, -EPIPE, "the target did not answer");
     }
     if (bytes < 0 && bytes != -EMSGSIZE) {
-        return failed(why, room, -EPIPE, r->programs->ops->reason(r->programs));
+        return remote_program_fail_with(why, room, -EPIPE, r->programs->ops->reason(r->programs));
     }
     if (bytes < (long)sizeof(a->head)) {
-        return failed(why, room, -EPROTO, "malformed answer from the target");
+        return remote_program_fail_with(why, room, -EPROTO, "malformed answer from the target");
     }
     memcpy(&a->head, message, sizeof(a->head));
     a->text_bytes = (size_t)bytes - sizeof(a->head);
     memcpy(a->text, message + sizeof(a->head), a->text_bytes);
     a->text[a->text_bytes] = '\0';
     if (a->head.kind != kind || a->head.result > 0 || a->head.result < -4095) {
-        return failed(why, room, -EPROTO, "malformed answer from the target");
+        return remote_program_fail_with(why, room, -EPROTO, "malformed answer from the target");
     }
     return 0;
 }
 
 /* 0, or why there is no answer. The target's result is in the answer. */
-static int ask(struct remote *r, uint32_t kind, int32_t pid, const char *line, struct answer *a,
-               char *why, size_t room)
+static int remote_program_ask_target(struct remote *r, uint32_t kind, int32_t pid, const char *line,
+                                     struct answer *a, char *why, size_t room)
 {
     char message[sizeof(struct link_program) + LINK_PROGRAM_LINE];
     const struct link_program head = {.kind = kind, .pid = pid};
     size_t bytes = strlen(line);
 
     if (bytes > LINK_PROGRAM_LINE) {
-        return failed(why, room, -E2BIG, "the command is too long");
+        return remote_program_fail_with(why, room, -E2BIG, "the command is too long");
     }
     memcpy(message, &head, sizeof(head));
     memcpy(message + sizeof(head), line, bytes);
     if (r->programs->ops->send(r->programs, message, sizeof(head) + bytes) != 0) {
-        return failed(why, room, -EPIPE, r->programs->ops->reason(r->programs));
+        return remote_program_fail_with(why, room, -EPIPE, r->programs->ops->reason(r->programs));
     }
-    return receive(r, kind, a, why, room);
+    return remote_program_receive_answer(r, kind, a, why, room);
 }
 
 /* Names, one a line, become one line. Other bytes than a name's come from no target of ours. */
@@ -83,7 +84,7 @@ static void join_lines(char *text)
     }
 }
 
-static int not_started(struct answer *a, char *why, size_t room)
+static int remote_program_not_started(struct answer *a, char *why, size_t room)
 {
     int error = remote_error(a->head.result);
 
@@ -105,7 +106,7 @@ static int open_service(struct remote *r, const char *reason, char *why, size_t 
     if (!r->programs && r->wire->ops->beside) {
         r->programs = r->wire->ops->beside(r->wire, "program", &reason);
     }
-    return r->programs ? 0 : failed(why, room, -ENOSYS, reason);
+    return r->programs ? 0 : remote_program_fail_with(why, room, -ENOSYS, reason);
 }
 
 int remote_program_start(struct target *t, const char *line, int32_t *pid, char *why, size_t room)
@@ -117,15 +118,15 @@ int remote_program_start(struct target *t, const char *line, int32_t *pid, char 
     if (error) {
         return error;
     }
-    error = ask(r, LINK_PROGRAM_START, 0, line, &a, why, room);
+    error = remote_program_ask_target(r, LINK_PROGRAM_START, 0, line, &a, why, room);
     if (error) {
         return error;
     }
     if (a.head.result) {
-        return not_started(&a, why, room);
+        return remote_program_not_started(&a, why, room);
     }
     if (a.head.pid < 1) {
-        return failed(why, room, -EPROTO, "malformed answer from the target");
+        return remote_program_fail_with(why, room, -EPROTO, "malformed answer from the target");
     }
     *pid = a.head.pid;
     return 0;
@@ -134,7 +135,7 @@ int remote_program_start(struct target *t, const char *line, int32_t *pid, char 
 int remote_program_run(struct target *t)
 {
     struct answer a;
-    int error = ask(remote_of(t), LINK_PROGRAM_RUN, 0, "", &a, NULL, 0);
+    int error = remote_program_ask_target(remote_of(t), LINK_PROGRAM_RUN, 0, "", &a, NULL, 0);
 
     return error ? error : a.head.result ? remote_error(a.head.result) : 0;
 }
@@ -143,7 +144,7 @@ int remote_program_run(struct target *t)
 int remote_program_ended(struct target *t, int *status)
 {
     struct answer a;
-    int error = ask(remote_of(t), LINK_PROGRAM_ENDED, 0, "", &a, NULL, 0);
+    int error = remote_program_ask_target(remote_of(t), LINK_PROGRAM_ENDED, 0, "", &a, NULL, 0);
 
     error = error ? error : a.head.result ? remote_error(a.head.result) : 0;
     *status = error ? 0 : a.head.status;
@@ -159,17 +160,19 @@ int remote_process_find(struct target *t, int32_t from, const char *wanted,
     struct answer a;
     int error = open_service(r, unable, why, room);
 
-    error = error ? error : ask(r, LINK_PROGRAM_FIND, from, wanted, &a, why, room);
+    error = error ? error
+                  : remote_program_ask_target(r, LINK_PROGRAM_FIND, from, wanted, &a, why, room);
     if (error) {
         return error;
     }
     if (a.head.result) {
         error = remote_error(a.head.result);
-        return failed(why, room, error, error == -EINVAL ? unable : strerror(-error));
+        return remote_program_fail_with(why, room, error,
+                                        error == -EINVAL ? unable : strerror(-error));
     }
     if (a.head.pid < from || a.text_bytes >= KYMO_NAME_MAX || strlen(a.text) != a.text_bytes ||
         !remote_text_ok(a.text, a.text_bytes + 1) || (*wanted && strcmp(a.text, wanted) != 0)) {
-        return failed(why, room, -EPROTO, "malformed answer from the target");
+        return remote_program_fail_with(why, room, -EPROTO, "malformed answer from the target");
     }
     memcpy(name, a.text, a.text_bytes + 1);
     return a.head.pid;

@@ -11,8 +11,9 @@
 
 /* size: of the buffer there, which is the most that can come. What is larger doesn't exist: the
  * program has no use for it. */
-static int take(struct remote *r, uint32_t command, unsigned cpu, uint64_t size, void *to,
-                size_t room, struct dtrace_snap *snap)
+static int remote_records_take_buffer(struct remote *r, uint32_t command, unsigned cpu,
+                                      uint64_t size, void *to, size_t room,
+                                      struct dtrace_snap *snap)
 {
     struct kymo_d_call call = {.command = command, .handle = r->handle, .cpu = cpu};
     const uint8_t *out;
@@ -38,7 +39,8 @@ static int take(struct remote *r, uint32_t command, unsigned cpu, uint64_t size,
 
 int remote_buffer(struct target *t, unsigned cpu, void *to, size_t room, struct dtrace_snap *snap)
 {
-    return take(remote_of(t), KYMO_D_BUFFER, cpu, remote_of(t)->principal, to, room, snap);
+    return remote_records_take_buffer(remote_of(t), KYMO_D_BUFFER, cpu, remote_of(t)->principal, to,
+                                      room, snap);
 }
 
 int remote_aggregation(struct target *t, unsigned cpu, void *to, size_t room,
@@ -48,7 +50,8 @@ int remote_aggregation(struct target *t, unsigned cpu, void *to, size_t room,
         *snap = (struct dtrace_snap){0};
         return 0;
     }
-    return take(remote_of(t), KYMO_D_AGGREGATION, cpu, remote_of(t)->sizes.aggsize, to, room, snap);
+    return remote_records_take_buffer(remote_of(t), KYMO_D_AGGREGATION, cpu,
+                                      remote_of(t)->sizes.aggsize, to, room, snap);
 }
 
 /* ---- descriptions ------------------------------------------------------------------ */
@@ -56,8 +59,8 @@ int remote_aggregation(struct target *t, unsigned cpu, void *to, size_t room,
 enum { HEAD = 24 };
 
 /* head: 20 bytes, whose last four are how many records follow. */
-static int describe(struct remote *r, uint32_t command, uint32_t id, void *head,
-                    struct dtrace_recdesc *recs, uint32_t *nrecs)
+static int remote_records_ask_description(struct remote *r, uint32_t command, uint32_t id,
+                                          void *head, struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
     struct kymo_d_call call = {.command = command,
                                .handle = r->handle,
@@ -88,7 +91,7 @@ int remote_epid(struct target *t, uint32_t epid, struct dtrace_epid_desc *desc,
                 struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
     uint32_t room = *nrecs;
-    int error = describe(remote_of(t), KYMO_D_EPID, epid, desc, recs, nrecs);
+    int error = remote_records_ask_description(remote_of(t), KYMO_D_EPID, epid, desc, recs, nrecs);
 
     if (!error && *nrecs <= room && !remote_epid_fits(remote_of(t)->image, desc, recs)) {
         return remote_nonsense(remote_of(t), "records of another program");
@@ -100,7 +103,7 @@ int remote_agg(struct target *t, uint32_t id, struct dtrace_agg_desc *desc,
                struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
     uint32_t room = *nrecs;
-    int error = describe(remote_of(t), KYMO_D_AGG, id, desc, recs, nrecs);
+    int error = remote_records_ask_description(remote_of(t), KYMO_D_AGG, id, desc, recs, nrecs);
 
     if (!error && *nrecs <= room && !remote_agg_fits(remote_of(t)->image, desc, recs)) {
         return remote_nonsense(remote_of(t), "aggregations of another program");

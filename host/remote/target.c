@@ -43,7 +43,7 @@ static int remote_stop(struct target *t, unsigned *end_cpu)
     return take_cpu(remote_of(t), KYMO_D_STOP, end_cpu);
 }
 
-static uint64_t now(void)
+static uint64_t remote_target_now_ns(void)
 {
     struct timespec t;
 
@@ -53,7 +53,7 @@ static uint64_t now(void)
 
 static void remote_wait(struct target *t, uint64_t ns)
 {
-    uint64_t at = now(), until = at + ns;
+    uint64_t at = remote_target_now_ns(), until = at + ns;
     struct kymo_d_call call;
 
     while (at < until && remote_simple(remote_of(t), KYMO_D_OVER, &call) == 0 && call.id == 0) {
@@ -62,7 +62,7 @@ static void remote_wait(struct target *t, uint64_t ns)
         if (nanosleep(&pause, NULL) != 0) {
             return;
         }
-        at = now();
+        at = remote_target_now_ns();
     }
 }
 

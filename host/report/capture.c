@@ -96,7 +96,7 @@ static void json_states(struct report *report)
 }
 
 /* All members but those that depend on what is shown. */
-static void tables_begin(struct report *report)
+static void report_tables_begin(struct report *report)
 {
     const struct kev_facts *facts = kev_capture_facts(report->capture);
     struct bytes *json = &report->json;
@@ -155,7 +155,7 @@ void report_tables(const struct report *report, struct pack *pack, const char *m
 
 /* ---- items ------------------------------------------------------------------------- */
 
-static void loss_take(struct report *report, const struct kev_item *item)
+static void report_loss_take(struct report *report, const struct kev_item *item)
 {
     struct bytes *json = &report->losses;
     const struct kev_loss *loss = item->loss;
@@ -185,7 +185,7 @@ static void loss_take(struct report *report, const struct kev_item *item)
     bytes_text(json, "}");
 }
 
-static bool event_take(struct report *report, const struct kev_item *item)
+static bool report_event_take(struct report *report, const struct kev_item *item)
 {
     uint32_t thread = threads_find(report->threads, item->pid, item->tid, item->ns);
 
@@ -199,14 +199,14 @@ static bool event_take(struct report *report, const struct kev_item *item)
            !report->pack.failed;
 }
 
-static bool item_take(void *arg, const struct kev_item *item)
+static bool report_item_take(void *arg, const struct kev_item *item)
 {
     struct report *report = arg;
 
     if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
-        loss_take(report, item);
+        report_loss_take(report, item);
     } else if (item->kind == KEV_ITEM_EVENT) {
-        return event_take(report, item);
+        return report_event_take(report, item);
     }
     return true;
 }
@@ -260,7 +260,7 @@ static bool rest_write(struct report *report)
 int report_blocks(struct report *report, bool *good)
 {
     struct timeline *timeline = timeline_new_with(report->capture, report->progress,
-                                                  report->progress_arg, item_take, report);
+                                                  report->progress_arg, report_item_take, report);
 
     report->timeline = timeline;
     *good = timeline != NULL && (timeline->outcome != KEV_FAILED || timeline->fault[0] != '\0');
@@ -270,13 +270,13 @@ int report_blocks(struct report *report, bool *good)
     }
     events_end(report->events);
     *good = rest_write(report);
-    tables_begin(report);
+    report_tables_begin(report);
     return timeline->outcome;
 }
 
 /* ---- opening and closing ----------------------------------------------------------- */
 
-static int no_memory(void)
+static int report_no_memory(void)
 {
     kymo_error("out of memory");
     return KYMO_FAILURE;
@@ -337,7 +337,7 @@ int report_open(struct report *report)
 
     report->capture = kev_capture_new();
     if (report->capture == NULL) {
-        return no_memory();
+        return report_no_memory();
     }
     kev_capture_set_recover(report->capture, report->recover);
     outcome = report->by_descriptor
@@ -368,8 +368,9 @@ int report_open(struct report *report)
         }
         *report->no_symbols = true;
     }
-    return report->threads == NULL || report->lanes == NULL || report->events == NULL ? no_memory()
-                                                                                      : KYMO_OK;
+    return report->threads == NULL || report->lanes == NULL || report->events == NULL
+               ? report_no_memory()
+               : KYMO_OK;
 }
 
 void report_close(struct report *report)

@@ -53,7 +53,7 @@ struct page {
 };
 
 /* 0, or -1: it is no number. */
-static int most_parse(struct page *page)
+static int report_most_parse(struct page *page)
 {
     char *end;
     unsigned long most = strtoul(optarg, &end, 10);
@@ -63,7 +63,7 @@ static int most_parse(struct page *page)
 }
 
 /* Returns the exit status, -1 to continue. */
-static int options_parse(struct page *page, int argc, char **argv)
+static int report_options_parse(struct page *page, int argc, char **argv)
 {
     struct report *report = &page->report;
     int option;
@@ -83,7 +83,7 @@ static int options_parse(struct page *page, int argc, char **argv)
             report->recover = true;
             break;
         case OPT_MOST:
-            if (most_parse(page) != 0) {
+            if (report_most_parse(page) != 0) {
                 return kymo_usage("report", "report: --most: a number of megabytes, from 0 to %d",
                                   MOST_LIMIT);
             }
@@ -163,7 +163,7 @@ static int report_main(int argc, char **argv)
 {
     struct page page = {.path = "report.html", .most = MOST_DEFAULT};
     struct report *report = &page.report;
-    int status = options_parse(&page, argc, argv);
+    int status = report_options_parse(&page, argc, argv);
 
     if (status >= 0) {
         return status;

@@ -124,7 +124,7 @@ void events_free(struct report_events *events)
 
 /* ---- kinds ------------------------------------------------------------------------- */
 
-static bool is_text(const struct kev_value *value)
+static bool report_events_is_text(const struct kev_value *value)
 {
     return value->type == KEV_VALUE_TEXT || value->type == KEV_VALUE_BYTES;
 }
@@ -182,7 +182,7 @@ static bool kind_describe(struct kind *kind, const struct kev_item *item,
         }
         kind->fields[kind->nfields++] =
             (struct field){name, values[i]->type, values[i]->meaning, values[i]->bits};
-        kind->nwords += !is_text(values[i]) && values[i]->bits == 64 ? 2 : 1;
+        kind->nwords += !report_events_is_text(values[i]) && values[i]->bits == 64 ? 2 : 1;
     }
     kind->guesses = calloc(GUESSES * kind->nwords + 1, sizeof(*kind->guesses));
     return kind->class_name != NULL && (item->name == NULL) == (kind->name == NULL) &&
@@ -216,7 +216,7 @@ static struct kind *kind_find(struct report_events *events, const struct kev_ite
 
 /* ---- texts and terms --------------------------------------------------------------- */
 
-static uint32_t hash(const void *data, size_t length)
+static uint32_t report_events_hash_bytes(const void *data, size_t length)
 {
     const uint8_t *at = data;
     uint32_t h = 2166136261u;
@@ -231,7 +231,7 @@ static uint32_t hash(const void *data, size_t length)
  * is the text of what has no room. */
 static uint32_t heap_put(struct report_events *events, const char *text, size_t length)
 {
-    uint32_t *slot = &events->heap_slots[hash(text, length) % HEAP_SLOTS];
+    uint32_t *slot = &events->heap_slots[report_events_hash_bytes(text, length) % HEAP_SLOTS];
     struct bytes *heap = &events->heap;
 
     if (*slot != 0 && heap->used - (*slot - 1) > length &&
@@ -255,7 +255,7 @@ static uint32_t heap_put(struct report_events *events, const char *text, size_t 
 static void term_note(struct report_events *events, const struct kev_value *value)
 {
     uint32_t key[2] = {value->meaning, (uint32_t)value->number};
-    uint32_t at = hash(key, sizeof(key)) % (2 * TERMS_MOST);
+    uint32_t at = report_events_hash_bytes(key, sizeof(key)) % (2 * TERMS_MOST);
 
     while (events->term_slots[at] != 0) {
         const struct term *term = &events->terms[events->term_slots[at] - 1];
@@ -331,7 +331,7 @@ static void planes_by_cpu(struct report_events *events, const uint32_t *values, 
     bytes_planes(&events->payload, events->sorted, events->rows, planes);
 }
 
-static void block_write(struct report_events *events)
+static void report_events_block_write(struct report_events *events)
 {
     struct bytes *payload = &events->payload;
 
@@ -352,7 +352,7 @@ static void block_write(struct report_events *events)
 void events_end(struct report_events *events)
 {
     if (events->rows > 0) {
-        block_write(events);
+        report_events_block_write(events);
     }
     if (events->pack->output != NULL && !events->marks.failed && events->marks.count > 0) {
         events->pack->marks = &events->marks;
@@ -368,7 +368,7 @@ static void values_put(struct report_events *events, struct kind *kind, uint32_t
     for (unsigned i = 0; i < kind->nfields; i++) {
         const struct kev_value *value = values[i];
 
-        if (is_text(value)) {
+        if (report_events_is_text(value)) {
             words[n++] = heap_put(events, value->text, value->length);
             continue;
         }
@@ -425,7 +425,7 @@ bool events_take(struct report_events *events, const struct kev_item *item, uint
     events->thread[events->rows] = thread ^ events->current[(uint32_t)item->cpu & 255];
     events->current[(uint32_t)item->cpu & 255] = thread;
     if (++events->rows == REPORT_ROWS) {
-        block_write(events);
+        report_events_block_write(events);
     }
     return true;
 }

@@ -103,8 +103,8 @@ bool lanes_symbols(struct report_lanes *lanes, const char *const *paths, unsigne
 }
 
 /* The index of what a number is called; 0 is of those that have no room. */
-static uint32_t name_of(struct report_lanes *lanes, uint32_t type, uint64_t number, uint32_t thread,
-                        const char *text)
+static uint32_t report_lanes_name_of(struct report_lanes *lanes, uint32_t type, uint64_t number,
+                                     uint32_t thread, const char *text)
 {
     uint64_t key = (number << 3 ^ (uint64_t)thread << 40 ^ type) * 0x9e3779b97f4a7c15ull;
     uint32_t at = (uint32_t)(key >> 40) % NAME_SLOTS;
@@ -134,7 +134,7 @@ static void address_note(struct report_lanes *lanes, const struct kev_item *item
     symbols_learn_item(lanes->symbols, lanes->capture, item);
     if (thread != REPORT_NOBODY &&
         symbols_name_item(lanes->symbols, lanes->capture, item, &address, text)) {
-        name_of(lanes, SPAN_FUNCTION, address, thread, text);
+        report_lanes_name_of(lanes, SPAN_FUNCTION, address, thread, text);
     }
 }
 
@@ -257,19 +257,20 @@ static void messages_write(struct report_lanes *lanes, const struct timeline *ti
 
 /* ---- states ------------------------------------------------------------------------ */
 
-static bool is_wait(unsigned state)
+static bool report_lanes_is_wait(unsigned state)
 {
     return state > STATE_STOPPED && state != TIMELINE_UNKNOWN;
 }
 
-static void state_put(struct report_lanes *lanes, const struct timeline *timeline,
-                      const struct timeline_span *span)
+static void report_lanes_state_put(struct report_lanes *lanes, const struct timeline *timeline,
+                                   const struct timeline_span *span)
 {
     bool runs = span->state == STATE_RUNNING || span->state == STATE_READY ||
                 span->state == TIMELINE_UNKNOWN;
     uint32_t waits = runs ? TIMELINE_NONE : why_waited_for(timeline, span);
     uint32_t by = span->cause == TIMELINE_CAUSE_INTERRUPT ? span->by : span->by + 1;
-    uint32_t object = span->object == 0 ? 0 : name_of(lanes, NAME_OBJECT, span->object, 0, NULL);
+    uint32_t object =
+        span->object == 0 ? 0 : report_lanes_name_of(lanes, NAME_OBJECT, span->object, 0, NULL);
     const uint32_t state[4] = {span->thread + 1, span->state, (uint32_t)span->cpu & 255,
                                (uint32_t)span->flags | (uint32_t)span->cause << 4};
     const uint32_t cause[4] = {by, waits + 1, (uint32_t)(span->priority + 1), object};
@@ -309,7 +310,8 @@ static struct passing *passing_new(const struct timeline *timeline,
 }
 
 /* Of a page that is written; kymo view answers in a thread of its own. */
-static void progress(const struct report_lanes *lanes, const char *what, uint32_t i, uint32_t count)
+static void report_lanes_print_progress(const struct report_lanes *lanes, const char *what,
+                                        uint32_t i, uint32_t count)
 {
     if (i % PROGRESS_ENTRIES == 0 && lanes->pack->output != NULL) {
         kymo_progress((void *)(uintptr_t)what, i, count);
@@ -340,9 +342,10 @@ static bool states_write(struct report_lanes *lanes, const struct timeline *time
                 passing[client].sent = index;
             }
         }
-        progress(lanes, "drawing states", i, window->spans.count);
-        state_put(lanes, timeline, span);
-        if (span->from >= window->from && span->state == STATE_READY && is_wait(of->state) &&
+        report_lanes_print_progress(lanes, "drawing states", i, window->spans.count);
+        report_lanes_state_put(lanes, timeline, span);
+        if (span->from >= window->from && span->state == STATE_READY &&
+            report_lanes_is_wait(of->state) &&
             (span->cause == TIMELINE_CAUSE_INTERRUPT || span->cause == TIMELINE_CAUSE_THREAD)) {
             wake_put(lanes, timeline, span, of->state,
                      span->cause == TIMELINE_CAUSE_THREAD ? passing[span->by].sent : TIMELINE_NONE);
@@ -397,7 +400,8 @@ static void interrupts_write(struct report_lanes *lanes, const struct timeline *
         const char *text = kev_capture_term(lanes->capture, KEV_MEANS_INTERRUPT, run->number);
 
         span_put(lanes, timeline, type, run->from, run->to, (uint32_t)run->cpu,
-                 name_of(lanes, type, run->number, 0, text), step * run->depth + handler);
+                 report_lanes_name_of(lanes, type, run->number, 0, text),
+                 step * run->depth + handler);
     }
 }
 
@@ -408,9 +412,10 @@ static void spans_write(struct report_lanes *lanes, const struct timeline *timel
         const struct timeline_call *call = &timeline->calls[list_at(&window->calls, i)];
         bool own = call->class_id == TRACE_CLASS_KYMO_CALL;
 
-        progress(lanes, "drawing calls", i, window->calls.count);
-        uint32_t name = name_of(lanes, SPAN_CALL, (uint64_t)call->class_id << 10 | call->number, 0,
-                                lanes->calls[own][call->number % CALLS]);
+        report_lanes_print_progress(lanes, "drawing calls", i, window->calls.count);
+        uint32_t name =
+            report_lanes_name_of(lanes, SPAN_CALL, (uint64_t)call->class_id << 10 | call->number, 0,
+                                 lanes->calls[own][call->number % CALLS]);
 
         span_put(lanes, timeline, SPAN_CALL, call->from, call->to, call->thread + 1, name,
                  call->depth);
@@ -418,8 +423,8 @@ static void spans_write(struct report_lanes *lanes, const struct timeline *timel
     for (uint32_t i = 0; i < window->functions.count; i++) {
         const struct timeline_function *function =
             &timeline->functions[list_at(&window->functions, i)];
-        uint32_t name =
-            name_of(lanes, SPAN_FUNCTION, function->address, function->thread + 1, NULL);
+        uint32_t name = report_lanes_name_of(lanes, SPAN_FUNCTION, function->address,
+                                             function->thread + 1, NULL);
 
         span_put(lanes, timeline, SPAN_FUNCTION, function->from, function->to, function->thread + 1,
                  name, function->depth);

@@ -56,8 +56,8 @@ static void sum_end(struct levels *levels, uint32_t lane)
 }
 
 /* A lane's times come in order. `share`: SHARES if it is of another state. */
-static void time_add(struct levels *levels, uint32_t lane, unsigned share, unsigned state,
-                     int64_t from, int64_t to)
+static void report_levels_time_add(struct levels *levels, uint32_t lane, unsigned share,
+                                   unsigned state, int64_t from, int64_t to)
 {
     const struct timeline *timeline = levels->timeline;
     struct sum *sum = &levels->sums[lane];
@@ -95,7 +95,7 @@ static void spans_add(struct levels *levels)
                          : span->state == TIMELINE_UNKNOWN ? SHARE_UNKNOWN
                                                            : SHARES;
 
-        time_add(levels, span->thread, share, span->state, span->from, span->to);
+        report_levels_time_add(levels, span->thread, share, span->state, span->from, span->to);
         if (i % REST_ROWS == 0) {
             timeline_rest(timeline);
         }
@@ -112,15 +112,16 @@ static void runs_add(struct levels *levels, unsigned cpu)
     for (uint32_t i = timeline->cpu_first[cpu]; i < timeline->cpu_first[cpu + 1]; i++) {
         const struct timeline_span *run = &timeline->spans[timeline->by_cpu[i]];
 
-        time_add(levels, lane, SHARE_UNKNOWN, 0, done, run->from);
-        time_add(levels, lane, timeline->threads[run->thread].idle ? SHARE_READY : SHARE_RUN, 0,
-                 run->from, run->to);
+        report_levels_time_add(levels, lane, SHARE_UNKNOWN, 0, done, run->from);
+        report_levels_time_add(levels, lane,
+                               timeline->threads[run->thread].idle ? SHARE_READY : SHARE_RUN, 0,
+                               run->from, run->to);
         done = run->to > done ? run->to : done;
         if (i % REST_ROWS == 0) {
             timeline_rest(timeline);
         }
     }
-    time_add(levels, lane, SHARE_UNKNOWN, 0, done, timeline->to);
+    report_levels_time_add(levels, lane, SHARE_UNKNOWN, 0, done, timeline->to);
 }
 
 bool levels_write(const struct timeline *timeline, struct pack *pack, struct bytes *json)

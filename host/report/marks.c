@@ -40,7 +40,7 @@ void marks_free(struct marks *marks)
 }
 
 /* The first mark that is not before `ns`, searched from `near` on: rows are nearly in order. */
-static uint32_t first_from(const struct marks *marks, uint32_t near, int64_t ns)
+static uint32_t report_marks_first_from(const struct marks *marks, uint32_t near, int64_t ns)
 {
     uint32_t low = near, high = near; /* what is before low is before ns, high is not */
 
@@ -66,7 +66,7 @@ static uint32_t first_from(const struct marks *marks, uint32_t near, int64_t ns)
 
 uint32_t marks_find(const struct marks *marks, uint32_t near, int64_t ns, uint32_t thread)
 {
-    uint32_t first = first_from(marks, near, ns);
+    uint32_t first = report_marks_first_from(marks, near, ns);
 
     for (uint32_t i = first; i < marks->count && marks->at[i].ns == ns && i - first < SAME_MOST;
          i++) {

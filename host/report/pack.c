@@ -161,7 +161,7 @@ void pack_raw(struct pack *pack, const void *data, size_t count)
 
 /* 13 bits are two characters, all of them printable and none of them '<' or '&', so that no byte of
  * a capture ends an element. Takes 16/13 of the bytes; base64 takes 4/3. */
-static void text_put(struct bytes *to, const uint8_t *data, size_t count)
+static void report_pack_text_put(struct bytes *to, const uint8_t *data, size_t count)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                                  "!#$%()*+,-./:;=>?@[]^_`{|}~\"'";
@@ -208,7 +208,7 @@ void pack_block(struct pack *pack, const char *name, uint64_t rows, struct bytes
         payload->used = 0;
         return;
     }
-    text_put(&pack->encoded, to, length);
+    report_pack_text_put(&pack->encoded, to, length);
     snprintf(head, sizeof(head),
              "<script type=\"text/plain\" data-stream=\"%s\" data-rows=\"%" PRIu64
              "\" data-bytes=\"%zu\" data-deflated=\"%lu\">",

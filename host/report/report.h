@@ -77,8 +77,6 @@ struct report_threads *threads_new(struct kev_capture *capture);
 void threads_free(struct report_threads *threads);
 /* The index of a thread's life at a time; REPORT_NOBODY: it has none. */
 uint32_t threads_find(const struct report_threads *threads, int32_t pid, int32_t tid, int64_t ns);
-/* Indexes go from 1 to this. */
-uint32_t threads_count(const struct report_threads *threads);
 /* All of them as JSON, in the order of their indexes. */
 void threads_json(const struct report_threads *threads, struct bytes *json);
 

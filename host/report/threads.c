@@ -23,7 +23,8 @@ struct report_threads {
     struct kev_capture *capture;
 };
 
-static uint32_t bucket_of(const struct report_threads *threads, int32_t pid, int32_t tid)
+static uint32_t report_threads_bucket_of(const struct report_threads *threads, int32_t pid,
+                                         int32_t tid)
 {
     uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 
@@ -53,7 +54,8 @@ struct report_threads *threads_new(struct kev_capture *capture)
     }
     for (uint32_t i = 0; (life = kev_capture_life(capture, i)) != NULL; i++) {
         if (life->tid != KEV_NOBODY) {
-            uint32_t *bucket = &threads->buckets[bucket_of(threads, life->pid, life->tid)];
+            uint32_t *bucket =
+                &threads->buckets[report_threads_bucket_of(threads, life->pid, life->tid)];
 
             threads->threads[++threads->count] = (struct thread){
                 life->pid, life->tid, life->from_ns, life->to_ns, life->name, *bucket};
@@ -72,11 +74,6 @@ void threads_free(struct report_threads *threads)
     }
 }
 
-uint32_t threads_count(const struct report_threads *threads)
-{
-    return threads->count;
-}
-
 /* An event may come a little before the first one about its thread's life: then it is of the first
  * life there is. */
 uint32_t threads_find(const struct report_threads *threads, int32_t pid, int32_t tid, int64_t ns)
@@ -86,7 +83,7 @@ uint32_t threads_find(const struct report_threads *threads, int32_t pid, int32_t
     if (pid == KEV_NOBODY || tid == KEV_NOBODY) {
         return REPORT_NOBODY;
     }
-    for (uint32_t i = threads->buckets[bucket_of(threads, pid, tid)]; i != 0;
+    for (uint32_t i = threads->buckets[report_threads_bucket_of(threads, pid, tid)]; i != 0;
          i = threads->threads[i].next) {
         const struct thread *thread = &threads->threads[i];
 
@@ -111,8 +108,8 @@ static void json_time(struct bytes *json, int64_t ns)
 
 /* The process at the thread's begin. One that was there before the recording has its name from its
  * own first event, which may be behind the first one of the thread. */
-static const struct kev_life *process_of(const struct report_threads *threads,
-                                         const struct thread *thread)
+static const struct kev_life *report_threads_process_of(const struct report_threads *threads,
+                                                        const struct thread *thread)
 {
     const struct kev_life *life =
         kev_capture_life_at(threads->capture, thread->pid, KEV_NOBODY, thread->from);
@@ -136,7 +133,7 @@ void threads_json(const struct report_threads *threads, struct bytes *json)
     bytes_text(json, "\"threads\":[null");
     for (uint32_t i = 1; i <= threads->count; i++) {
         const struct thread *thread = &threads->threads[i];
-        const struct kev_life *process = process_of(threads, thread);
+        const struct kev_life *process = report_threads_process_of(threads, thread);
 
         if (process == NULL) { /* another CPU's dump of the state told of it later */
             process = kev_capture_life_at(threads->capture, thread->pid, KEV_NOBODY, thread->to);

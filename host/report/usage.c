@@ -51,7 +51,7 @@ struct usage {
     struct woken *wakes; /* by the thread's index */
 };
 
-static int64_t ns_of(const struct usage *usage, uint64_t time)
+static int64_t report_usage_ns_of(const struct usage *usage, uint64_t time)
 {
     return kymo_when_ns(time, kev_info(usage->kev)->start, kev_info(usage->kev)->cycles_per_sec);
 }
@@ -67,7 +67,8 @@ static void row_put(struct usage *usage, struct stream *stream, uint64_t from, u
 {
     const uint32_t values[4] = {a, b, c, d};
 
-    stream_row(usage->pack, stream, ns_of(usage, to), ns_of(usage, from), values);
+    stream_row(usage->pack, stream, report_usage_ns_of(usage, to), report_usage_ns_of(usage, from),
+               values);
 }
 
 /* ---- what the account tells -------------------------------------------------------- */
@@ -92,7 +93,8 @@ static void cpu_ran(void *arg, unsigned cpu, const struct thread *thread, uint64
 {
     struct usage *usage = arg;
 
-    row_put(usage, &usage->ran, from, to, index_of(usage, thread, ns_of(usage, from)), cpu, 0, 0);
+    row_put(usage, &usage->ran, from, to, index_of(usage, thread, report_usage_ns_of(usage, from)),
+            cpu, 0, 0);
 }
 
 static void thread_moved(void *arg, const struct thread *thread, int from, unsigned cpu,
@@ -100,7 +102,7 @@ static void thread_moved(void *arg, const struct thread *thread, int from, unsig
 {
     struct usage *usage = arg;
 
-    row_put(usage, &usage->moves, now, now, index_of(usage, thread, ns_of(usage, now)),
+    row_put(usage, &usage->moves, now, now, index_of(usage, thread, report_usage_ns_of(usage, now)),
             from < 0 ? NOT_KNOWN : (uint32_t)from, cpu, 0);
 }
 
@@ -112,45 +114,48 @@ static void thread_waited(void *arg, const struct thread *thread, unsigned state
     const struct epoch *of = &usage->epochs[epoch - 1];
     uint64_t begin = of->now + (from - of->common), end = of->now + (to - of->common);
 
-    row_put(usage, &usage->waited, begin, end, index_of(usage, thread, ns_of(usage, begin)), state,
-            0, 0);
+    row_put(usage, &usage->waited, begin, end,
+            index_of(usage, thread, report_usage_ns_of(usage, begin)), state, 0, 0);
 }
 
-static void message_put(struct usage *usage, const struct open_send *send, uint64_t now,
-                        enum message what)
+static void report_usage_message_put(struct usage *usage, const struct open_send *send,
+                                     uint64_t now, enum message what)
 {
-    int64_t ns = ns_of(usage, send->sent);
+    int64_t ns = report_usage_ns_of(usage, send->sent);
 
     row_put(usage, &usage->messages, send->sent, now, index_of(usage, send->client, ns),
             (uint32_t)send->to, what,
-            send->server_tid > 0
-                ? threads_find(usage->threads, send->to, send->server_tid, ns_of(usage, now))
-                : REPORT_NOBODY);
+            send->server_tid > 0 ? threads_find(usage->threads, send->to, send->server_tid,
+                                                report_usage_ns_of(usage, now))
+                                 : REPORT_NOBODY);
 }
 
-static void message_sent(void *arg, const struct thread *client, int32_t to, uint64_t now)
+static void report_usage_message_sent(void *arg, const struct thread *client, int32_t to,
+                                      uint64_t now)
 {
     struct usage *usage = arg;
 
-    row_put(usage, &usage->messages, now, now, index_of(usage, client, ns_of(usage, now)),
-            (uint32_t)to, MESSAGE_SENT, REPORT_NOBODY);
+    row_put(usage, &usage->messages, now, now,
+            index_of(usage, client, report_usage_ns_of(usage, now)), (uint32_t)to, MESSAGE_SENT,
+            REPORT_NOBODY);
 }
 
-static void message_received(void *arg, const struct open_send *send)
+static void report_usage_message_received(void *arg, const struct open_send *send)
 {
-    message_put(arg, send, send->received, MESSAGE_RECEIVED);
+    report_usage_message_put(arg, send, send->received, MESSAGE_RECEIVED);
 }
 
-static void message_replied(void *arg, const struct open_send *send, uint64_t now, bool error)
+static void report_usage_message_replied(void *arg, const struct open_send *send, uint64_t now,
+                                         bool error)
 {
-    message_put(arg, send, now, error ? MESSAGE_ERROR : MESSAGE_REPLIED);
+    report_usage_message_put(arg, send, now, error ? MESSAGE_ERROR : MESSAGE_REPLIED);
 }
 
 static void client_served(void *arg, const struct thread *client, const struct thread *server,
                           uint64_t from, uint64_t to)
 {
     struct usage *usage = arg;
-    int64_t ns = ns_of(usage, from);
+    int64_t ns = report_usage_ns_of(usage, from);
 
     row_put(usage, &usage->served, from, to, index_of(usage, client, ns),
             index_of(usage, server, ns), 0, 0);
@@ -207,7 +212,8 @@ static void state_follow(struct usage *usage, const struct kev_event *event, uns
     } else if (state == STATE_RUNNING && woken->pending) {
         if (stat_known_since(usage->stat, woken->epoch)) {
             row_put(usage, &usage->woken, woken->since, event->time,
-                    index_of(usage, thread, ns_of(usage, event->time)), woken->line, event->cpu, 0);
+                    index_of(usage, thread, report_usage_ns_of(usage, event->time)), woken->line,
+                    event->cpu, 0);
         }
         woken->pending = false;
     } else if (state != STATE_READY) {
@@ -308,11 +314,12 @@ static void account_read(struct usage *usage)
     }
 }
 
-static void account_json(const struct usage *usage, struct bytes *json)
+static void report_usage_account_json(const struct usage *usage, struct bytes *json)
 {
     const struct stat *stat = usage->stat;
     const char *filters = filter_doubt(stat), *losses = stat_doubt(stat);
-    int64_t changed = stat->filter.changed ? ns_of(usage, stat->filter.changed_at) : -1;
+    int64_t changed =
+        stat->filter.changed ? report_usage_ns_of(usage, stat->filter.changed_at) : -1;
 
     bytes_text(json, "\"usage\":{\"filters\":");
     bytes_json(json, filters, filters == NULL ? 0 : strlen(filters));
@@ -415,10 +422,17 @@ bool usage_write(struct report *report, struct pack *pack, struct bytes *json)
                                                       : report->memory_bytes,
                                   .by_descriptor = report->by_descriptor,
                                   .descriptor = report->descriptor};
-    const struct stat_watch watch = {
-        &usage,        epoch_began,       cpu_ran,          thread_moved,
-        thread_waited, message_sent,      message_received, message_replied,
-        client_served, interrupt_entered, interrupt_handled};
+    const struct stat_watch watch = {&usage,
+                                     epoch_began,
+                                     cpu_ran,
+                                     thread_moved,
+                                     thread_waited,
+                                     report_usage_message_sent,
+                                     report_usage_message_received,
+                                     report_usage_message_replied,
+                                     client_served,
+                                     interrupt_entered,
+                                     interrupt_handled};
     struct kev_error error;
     bool good = streams_new(&usage);
 
@@ -434,7 +448,7 @@ bool usage_write(struct report *report, struct pack *pack, struct bytes *json)
     if (good) {
         usage.stat->watch = &watch;
         account_read(&usage);
-        account_json(&usage, json);
+        report_usage_account_json(&usage, json);
         if (report->levels) {
             bytes_text(json, ",\n");
             summary_json(usage.stat, json);

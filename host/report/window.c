@@ -143,7 +143,7 @@ static bool list_end(struct report_list *list, uint32_t *room)
 }
 
 /* The first entry of an array by time that does not begin before `ns`. */
-static uint32_t first_from(const struct array *array, int64_t ns)
+static uint32_t report_window_first_from(const struct array *array, int64_t ns)
 {
     uint32_t low = 0, high = array->count;
 
@@ -162,7 +162,7 @@ static uint32_t first_from(const struct array *array, int64_t ns)
 static bool array_find(const struct array *array, struct report_list *list,
                        const struct report_window *window)
 {
-    uint32_t first = first_from(array, window->from), room = 0;
+    uint32_t first = report_window_first_from(array, window->from), room = 0;
     bool good = true;
 
     for (uint32_t at = 0; good && at < first; at += REACH_ENTRIES) {
@@ -182,8 +182,9 @@ static bool array_find(const struct array *array, struct report_list *list,
 
 /* The states of a thread that touch the window, and the message that it waits for when the window
  * begins. */
-static bool thread_find(struct report_window *window, const struct timeline *timeline,
-                        uint32_t thread, uint32_t *spans_room, uint32_t *messages_room)
+static bool report_window_thread_find(struct report_window *window, const struct timeline *timeline,
+                                      uint32_t thread, uint32_t *spans_room,
+                                      uint32_t *messages_room)
 {
     const struct timeline_thread *of = &timeline->threads[thread];
     bool good = true;
@@ -215,9 +216,9 @@ bool window_find(struct report_window *window, const struct timeline *timeline,
 
     *window = (struct report_window){.from = from, .to = to};
     for (uint32_t i = 0; good && i < timeline->nthreads; i++) {
-        good = thread_find(window, timeline, i, &spans_room, &messages_room);
+        good = report_window_thread_find(window, timeline, i, &spans_room, &messages_room);
     }
-    for (uint32_t i = first_from(&messages, from);
+    for (uint32_t i = report_window_first_from(&messages, from);
          good && i < timeline->nmessages && timeline->messages[i].sent <= to; i++) {
         good = list_put(&window->messages, &messages_room, i);
     }

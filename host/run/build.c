@@ -51,7 +51,7 @@ static void make_exec(struct run *run, char *board, char *image, FILE *log)
 }
 
 /* make's status as wait() gives it, or -1. */
-static int make(struct run *run, FILE *log)
+static int run_build_make(struct run *run, FILE *log)
 {
     char board[PATH_MAX], image[PATH_MAX];
     int status = 0;
@@ -72,7 +72,7 @@ static int make(struct run *run, FILE *log)
     return pid < 0 ? -1 : status;
 }
 
-static void show(FILE *log)
+static void run_build_show_log(FILE *log)
 {
     char text[4096];
     size_t n;
@@ -86,10 +86,10 @@ static void show(FILE *log)
 static int image_make(struct run *run)
 {
     FILE *log = run->quiet_build ? temporary_stream() : NULL;
-    int status = make(run, log);
+    int status = run_build_make(run, log);
 
     if (status != 0 && log != NULL) {
-        show(log);
+        run_build_show_log(log);
     }
     if (log != NULL) {
         fclose(log);

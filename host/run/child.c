@@ -20,7 +20,7 @@
 #define GRACE_SECONDS 2
 #define CTRL_BRACKET 0x1d
 
-static void child_exec(struct run *run, pid_t parent, const sigset_t *mask)
+static void run_child_exec(struct run *run, pid_t parent, const sigset_t *mask)
 {
     sigprocmask(SIG_SETMASK, mask, NULL);
     signal(SIGPIPE, SIG_DFL);
@@ -44,7 +44,7 @@ static void child_exec(struct run *run, pid_t parent, const sigset_t *mask)
     _exit(127);
 }
 
-static time_t now(void)
+static time_t run_child_now(void)
 {
     struct timespec time;
 
@@ -53,20 +53,20 @@ static time_t now(void)
 }
 
 /* Takes the child's status if it has ended. */
-static bool child_ended(pid_t pid, int *status)
+static bool run_child_take_status(pid_t pid, int *status)
 {
     return waitpid(pid, status, WNOHANG) == pid;
 }
 
 static void child_stop(pid_t pid, const sigset_t *signals, int *status)
 {
-    time_t until = now() + GRACE_SECONDS;
+    time_t until = run_child_now() + GRACE_SECONDS;
 
     kill(pid, SIGTERM);
-    while (now() < until) {
+    while (run_child_now() < until) {
         struct timespec wait = {.tv_nsec = 100000000};
 
-        if (child_ended(pid, status)) {
+        if (run_child_take_status(pid, status)) {
             return;
         }
         sigtimedwait(signals, NULL, &wait);
@@ -95,17 +95,17 @@ static int status_of(const struct run *run, int status)
 
 static int child_wait(const struct run *run, pid_t pid, const sigset_t *signals)
 {
-    time_t until = now() + (time_t)run->timeout;
+    time_t until = run_child_now() + (time_t)run->timeout;
     int status = 0;
 
     for (;;) {
         struct timespec wait = {.tv_sec = 1};
         int signo;
 
-        if (child_ended(pid, &status)) {
+        if (run_child_take_status(pid, &status)) {
             return status_of(run, status);
         }
-        if (run->timeout != 0 && now() >= until) {
+        if (run->timeout != 0 && run_child_now() >= until) {
             child_stop(pid, signals, &status);
             kymo_error("stopped: still running after %u s (--timeout)", run->timeout);
             return RUN_TIMEOUT;
@@ -151,7 +151,7 @@ int run_child(struct run *run)
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        child_exec(run, parent, &before);
+        run_child_exec(run, parent, &before);
     }
     if (pid < 0) {
         kymo_error("cannot start QEMU: %s", strerror(errno));

@@ -118,7 +118,7 @@ static int value_use(struct run *run, int option)
     }
 }
 
-static int option_use(struct run *run, int option, int argc, char **argv)
+static int run_option_use(struct run *run, int option, int argc, char **argv)
 {
     switch (option) {
     case OPT_FORCE:
@@ -142,7 +142,7 @@ static int option_use(struct run *run, int option, int argc, char **argv)
 }
 
 /* Returns the exit status, -1 to continue. */
-static int options_parse(struct run *run, int argc, char **argv)
+static int run_options_parse(struct run *run, int argc, char **argv)
 {
     int option;
 
@@ -153,7 +153,7 @@ static int options_parse(struct run *run, int argc, char **argv)
         if (option == 'h') {
             return kymo_help(&kymo_run_command);
         }
-        status = option_use(run, option, argc, argv);
+        status = run_option_use(run, option, argc, argv);
         if (status != 0) {
             return status;
         }
@@ -167,7 +167,7 @@ static int options_parse(struct run *run, int argc, char **argv)
     return -1;
 }
 
-static int boot(struct run *run)
+static int run_boot_board(struct run *run)
 {
     int status;
 
@@ -184,14 +184,14 @@ static int boot(struct run *run)
 static int run_main(int argc, char **argv)
 {
     static struct run run = {.board = "virt-a64", .image = "demo"};
-    int status = options_parse(&run, argc, argv);
+    int status = run_options_parse(&run, argc, argv);
 
     if (status >= 0) {
         return status;
     }
     status = KYMO_FAILURE;
     if (run_find_home(&run) == 0 && run_place_capture(&run) == 0 && run_build(&run) == 0) {
-        status = boot(&run);
+        status = run_boot_board(&run);
     }
     run_place_remove(&run);
     run_release(&run);

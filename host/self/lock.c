@@ -9,19 +9,19 @@
 #include <signal.h>
 #include <time.h>
 
-static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t self_lock_control_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 void self_lock(void)
 {
-    pthread_mutex_lock(&control);
+    pthread_mutex_lock(&self_lock_control_mutex);
 }
 
 void self_unlock(void)
 {
-    pthread_mutex_unlock(&control);
+    pthread_mutex_unlock(&self_lock_control_mutex);
 }
 
-static void *cleaner(void *arg)
+static void *self_lock_clean_thread(void *arg)
 {
     for (;;) {
         self_lock();
@@ -45,14 +45,14 @@ void self_cleaner_start(void)
     }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&thread, NULL, cleaner, NULL) == 0;
+    started = pthread_create(&thread, NULL, self_lock_clean_thread, NULL) == 0;
     if (started) {
         pthread_detach(thread);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void init(void)
+static void self_lock_init_once(void)
 {
     self_cpus_init();
     self_port_init();
@@ -64,5 +64,5 @@ void self_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, init);
+    pthread_once(&once, self_lock_init_once);
 }

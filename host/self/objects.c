@@ -9,7 +9,7 @@
 #include <link.h>
 #include <string.h>
 
-static const char *base_name(const char *path)
+static const char *self_objects_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -17,7 +17,7 @@ static const char *base_name(const char *path)
 }
 
 /* The program itself has no name here; what is mapped without a file (the vDSO) has no symbols. */
-static int add(struct dl_phdr_info *info, size_t size, void *session)
+static int self_objects_add(struct dl_phdr_info *info, size_t size, void *session)
 {
     const char *path = info->dlpi_name;
 
@@ -26,7 +26,7 @@ static int add(struct dl_phdr_info *info, size_t size, void *session)
         dt_session_add_elf_at(session, "/proc/self/exe", program_invocation_short_name, false,
                               info->dlpi_addr);
     } else if (*path == '/') {
-        dt_session_add_elf_at(session, path, base_name(path), false, info->dlpi_addr);
+        dt_session_add_elf_at(session, path, self_objects_base_name(path), false, info->dlpi_addr);
     }
     return 0;
 }
@@ -34,5 +34,5 @@ static int add(struct dl_phdr_info *info, size_t size, void *session)
 void self_objects(struct target *t, struct dt_session *session)
 {
     (void)t;
-    dl_iterate_phdr(add, session);
+    dl_iterate_phdr(self_objects_add, session);
 }

@@ -14,14 +14,14 @@
 static int memory_file = -1;
 static pthread_once_t memory_once = PTHREAD_ONCE_INIT;
 
-static void memory_open(void)
+static void self_peek_memory_open(void)
 {
     memory_file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 }
 
 static bool peek_file(void *to, uint64_t address, size_t bytes)
 {
-    pthread_once(&memory_once, memory_open);
+    pthread_once(&memory_once, self_peek_memory_open);
     if (memory_file < 0 || (int64_t)address < 0) {
         return false;
     }

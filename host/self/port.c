@@ -44,7 +44,7 @@ void dtrace_port_free(void *block, size_t bytes)
     }
 }
 
-static uint64_t nanoseconds(clockid_t clock)
+static uint64_t self_port_clock_ns(clockid_t clock)
 {
     struct timespec now;
 
@@ -54,12 +54,12 @@ static uint64_t nanoseconds(clockid_t clock)
 
 uint64_t dtrace_port_vtimestamp(void)
 {
-    return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    return self_port_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t dtrace_port_walltimestamp(void)
 {
-    return nanoseconds(CLOCK_REALTIME);
+    return self_port_clock_ns(CLOCK_REALTIME);
 }
 
 int32_t dtrace_port_pid(void)
@@ -108,7 +108,7 @@ uint64_t dtrace_port_curthread(void)
 }
 
 /* The parent of a process, from the fourth field of its stat; 0: there is none. */
-static int32_t parent_of(int32_t pid)
+static int32_t self_port_parent_of(int32_t pid)
 {
     char path[32], text[512];
     int parent = 0;
@@ -136,7 +136,7 @@ bool dtrace_port_descends(int32_t pid)
         if (ancestor == pid) {
             return true;
         }
-        ancestor = parent_of(ancestor);
+        ancestor = self_port_parent_of(ancestor);
     }
     return pid == 0;
 }
@@ -160,7 +160,7 @@ uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
     case DTRACE_LWPINFO_CPU:
         return asks ? dtrace_port_cpu() : 0;
     case DTRACE_LWPINFO_PPID:
-        return pid == getpid() ? (uint64_t)getppid() : (uint64_t)parent_of(pid);
+        return pid == getpid() ? (uint64_t)getppid() : (uint64_t)self_port_parent_of(pid);
     default:
         return 0;
     }
@@ -172,15 +172,16 @@ const char *dtrace_port_execname(void)
 }
 
 /* The words of the command line, with blanks between them; a long one is cut. */
-static char arguments[256];
+static char self_port_argument_text[256];
 
 void self_port_init(void)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, arguments, sizeof(arguments) - 1) : 0;
+    ssize_t n =
+        fd >= 0 ? read(fd, self_port_argument_text, sizeof(self_port_argument_text) - 1) : 0;
 
     for (ssize_t i = 0; i + 1 < n; i++) {
-        arguments[i] = arguments[i] ? arguments[i] : ' ';
+        self_port_argument_text[i] = self_port_argument_text[i] ? self_port_argument_text[i] : ' ';
     }
     if (fd >= 0) {
         close(fd);
@@ -189,7 +190,7 @@ void self_port_init(void)
 
 const char *dtrace_port_execargs(void)
 {
-    return arguments;
+    return self_port_argument_text;
 }
 
 uint64_t dtrace_port_caller(bool user)
@@ -208,7 +209,7 @@ bool dtrace_port_register(bool user, unsigned n, uintptr_t *value)
 }
 
 /* The machine's own frames are none of the program's business: the first that isn't one. */
-static int outermost(void *const *frames, int n)
+static int self_port_outermost_frame(void *const *frames, int n)
 {
     int i = 1;
 
@@ -226,7 +227,7 @@ unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)
     unsigned stored = 0;
 
     (void)user;
-    for (int i = outermost(frames, n); i < n && stored < max; i++, stored++) {
+    for (int i = self_port_outermost_frame(frames, n); i < n && stored < max; i++, stored++) {
         if (to) {
             to[stored] = (uintptr_t)frames[i];
         }
@@ -259,7 +260,7 @@ uint64_t dtrace_port_random(void)
     static _Thread_local uint64_t state;
 
     if (state == 0) {
-        state = (nanoseconds(CLOCK_MONOTONIC) ^ (uint64_t)(uintptr_t)&state << 20) | 1;
+        state = (self_port_clock_ns(CLOCK_MONOTONIC) ^ (uint64_t)(uintptr_t)&state << 20) | 1;
     }
     state ^= state >> 12;
     state ^= state << 25;

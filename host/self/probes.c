@@ -5,7 +5,7 @@
 #include "host/self/self.h"
 #include "host/self/target.h"
 
-static struct dt_probe_info info_of(const struct dtrace_probe_names *names)
+static struct dt_probe_info self_probes_info_of(const struct dtrace_probe_names *names)
 {
     const struct dtrace_attributes *attributes = &names->provider->ops->attributes;
 
@@ -20,8 +20,8 @@ static struct dt_probe_info info_of(const struct dtrace_probe_names *names)
     };
 }
 
-static bool matches(const struct dtrace_probe_names *names, const char *const pattern[4],
-                    uint32_t id)
+static bool self_probes_name_matches(const struct dtrace_probe_names *names,
+                                     const char *const pattern[4], uint32_t id)
 {
     if (id) {
         return names->id == id;
@@ -31,9 +31,10 @@ static bool matches(const struct dtrace_probe_names *names, const char *const pa
            dtrace_glob(pattern[3], names->name);
 }
 
-static unsigned each_probe(void *arg, const char *provider, const char *module,
-                           const char *function, const char *name, uint32_t id,
-                           bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
+static unsigned self_probes_each(void *arg, const char *provider, const char *module,
+                                 const char *function, const char *name, uint32_t id,
+                                 bool (*fn)(void *fn_arg, const struct dt_probe_info *),
+                                 void *fn_arg)
 {
     const char *const pattern[4] = {provider, module, function, name};
     struct dtrace_probe_names names = {.id = 0};
@@ -45,8 +46,8 @@ static unsigned each_probe(void *arg, const char *provider, const char *module,
         dtrace_probe_provide(provider, module, function, name);
     }
     while (dtrace_probe_next(names.id, &names)) {
-        struct dt_probe_info info = info_of(&names);
-        if (matches(&names, pattern, id)) {
+        struct dt_probe_info info = self_probes_info_of(&names);
+        if (self_probes_name_matches(&names, pattern, id)) {
             calls++;
             if (!fn(fn_arg, &info)) {
                 break;
@@ -65,7 +66,7 @@ static const char *no_argument_type(void *arg, uint32_t id, unsigned n)
     return NULL;
 }
 
-static const struct dt_probe_source probe_source = {.each = each_probe,
+static const struct dt_probe_source probe_source = {.each = self_probes_each,
                                                     .argument_type = no_argument_type};
 
 const struct dt_probe_source *self_probes(struct target *t)
@@ -83,7 +84,7 @@ bool self_probe_names(struct target *t, uint32_t id, struct dt_probe_info *info)
     self_lock();
     found = id && dtrace_probe_next(id - 1, &names) && names.id == id;
     if (found) {
-        *info = info_of(&names);
+        *info = self_probes_info_of(&names);
     }
     self_unlock();
     return found;

@@ -9,16 +9,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void fire(void *arg)
+static void self_profile_fire_probe(void *arg)
 {
-    const uint64_t args[5] = {(uintptr_t)fire};
+    const uint64_t args[5] = {(uintptr_t)self_profile_fire_probe};
     uintptr_t irq = dtrace_port_irq_save();
 
     dtrace_profile_fire(arg, args);
     dtrace_port_irq_restore(irq);
 }
 
-static void stop(struct dtrace_profile *p)
+static void self_profile_stop_timers(struct dtrace_profile *p)
 {
     struct self_timer **timers = p->timers;
 
@@ -31,13 +31,13 @@ static void stop(struct dtrace_profile *p)
     p->timers = NULL;
 }
 
-static int start(struct dtrace_profile *p)
+static int self_profile_start_timers(struct dtrace_profile *p)
 {
     p->timers = calloc(SELF_CPUS_MAX, sizeof(struct self_timer *));
     return p->timers ? 0 : -ENOMEM;
 }
 
-static int run(struct dtrace_profile *p, unsigned cpu, bool on)
+static int self_profile_run_on_cpu(struct dtrace_profile *p, unsigned cpu, bool on)
 {
     struct self_timer **timer = (struct self_timer **)p->timers + cpu;
 
@@ -46,13 +46,14 @@ static int run(struct dtrace_profile *p, unsigned cpu, bool on)
         *timer = NULL;
         return 0;
     }
-    *timer = self_timer_start(cpu, p->interval, fire, p);
+    *timer = self_timer_start(cpu, p->interval, self_profile_fire_probe, p);
     return *timer ? 0 : -ENOMEM;
 }
 
 void self_profile_init(void)
 {
-    static const struct dtrace_profile_target target = {start, run, stop};
+    static const struct dtrace_profile_target target = {
+        self_profile_start_timers, self_profile_run_on_cpu, self_profile_stop_timers};
 
     dtrace_profile_register(&target);
 }

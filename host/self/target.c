@@ -17,7 +17,7 @@ struct self_target {
     struct dtrace_consumer *consumer;
 };
 
-static struct dtrace_consumer *lock(struct target *t)
+static struct dtrace_consumer *self_target_lock_control(struct target *t)
 {
     self_lock();
     return ((struct self_target *)t)->consumer;
@@ -30,7 +30,7 @@ static int self_create(struct target *t, const void *image, size_t size, unsigne
 {
     struct self_target *self = (struct self_target *)t;
 
-    lock(t);
+    self_target_lock_control(t);
     int error =
         self->consumer ? -EBUSY : dtrace_consumer_create(image, size, flags, &self->consumer, why);
     if (!error) {
@@ -42,7 +42,7 @@ static int self_create(struct target *t, const void *image, size_t size, unsigne
 
 static int self_sizes(struct target *t, struct dtrace_sizes *sizes, uint32_t *matched)
 {
-    struct dtrace_consumer *consumer = lock(t);
+    struct dtrace_consumer *consumer = self_target_lock_control(t);
 
     dtrace_consumer_sizes(consumer, sizes);
     *matched = dtrace_consumer_matched(consumer);
@@ -52,7 +52,7 @@ static int self_sizes(struct target *t, struct dtrace_sizes *sizes, uint32_t *ma
 
 static int self_go(struct target *t, unsigned *begin_cpu)
 {
-    int error = dtrace_consumer_go(lock(t), begin_cpu);
+    int error = dtrace_consumer_go(self_target_lock_control(t), begin_cpu);
 
     self_unlock();
     return error;
@@ -60,7 +60,7 @@ static int self_go(struct target *t, unsigned *begin_cpu)
 
 static int self_stop(struct target *t, unsigned *end_cpu)
 {
-    dtrace_consumer_stop(lock(t), end_cpu);
+    dtrace_consumer_stop(self_target_lock_control(t), end_cpu);
     self_unlock();
     return 0;
 }
@@ -72,7 +72,7 @@ static void self_wait(struct target *t, uint64_t ns)
     struct timespec nap = {0, 2000000};
 
     while (dtrace_port_timestamp() < until) {
-        uint32_t exited = dtrace_consumer_over(lock(t));
+        uint32_t exited = dtrace_consumer_over(self_target_lock_control(t));
         self_unlock();
         if (exited || nanosleep(&nap, NULL) != 0) {
             return;
@@ -82,7 +82,7 @@ static void self_wait(struct target *t, uint64_t ns)
 
 static int self_status(struct target *t, struct dtrace_status *status)
 {
-    dtrace_consumer_status(lock(t), status);
+    dtrace_consumer_status(self_target_lock_control(t), status);
     self_unlock();
     return status->state == DTRACE_STATE_KILLED ? -ESHUTDOWN : 0;
 }
@@ -90,7 +90,7 @@ static int self_status(struct target *t, struct dtrace_status *status)
 static int self_buffer(struct target *t, unsigned cpu, void *to, size_t room,
                        struct dtrace_snap *snap)
 {
-    int error = dtrace_buffer_snap(lock(t), cpu, to, room, snap);
+    int error = dtrace_buffer_snap(self_target_lock_control(t), cpu, to, room, snap);
 
     self_unlock();
     return error;
@@ -99,7 +99,7 @@ static int self_buffer(struct target *t, unsigned cpu, void *to, size_t room,
 static int self_aggregation(struct target *t, unsigned cpu, void *to, size_t room,
                             struct dtrace_snap *snap)
 {
-    int error = dtrace_aggregation_snap(lock(t), cpu, to, room, snap);
+    int error = dtrace_aggregation_snap(self_target_lock_control(t), cpu, to, room, snap);
 
     self_unlock();
     return error;
@@ -108,7 +108,7 @@ static int self_aggregation(struct target *t, unsigned cpu, void *to, size_t roo
 static int self_epid(struct target *t, uint32_t epid, struct dtrace_epid_desc *desc,
                      struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
-    int error = dtrace_epid_describe(lock(t), epid, desc, recs, nrecs);
+    int error = dtrace_epid_describe(self_target_lock_control(t), epid, desc, recs, nrecs);
 
     self_unlock();
     return error;
@@ -117,7 +117,7 @@ static int self_epid(struct target *t, uint32_t epid, struct dtrace_epid_desc *d
 static int self_agg(struct target *t, uint32_t id, struct dtrace_agg_desc *desc,
                     struct dtrace_recdesc *recs, uint32_t *nrecs)
 {
-    int error = dtrace_agg_describe(lock(t), id, desc, recs, nrecs);
+    int error = dtrace_agg_describe(self_target_lock_control(t), id, desc, recs, nrecs);
 
     self_unlock();
     return error;
@@ -127,7 +127,7 @@ static void self_close(struct target *t)
 {
     struct self_target *self = (struct self_target *)t;
 
-    lock(t);
+    self_target_lock_control(t);
     if (self->consumer) {
         dtrace_consumer_destroy(self->consumer);
     }

@@ -27,7 +27,7 @@ static struct timer_cpu {
     bool started;               /* [control] */
 } timer_cpus[SELF_CPUS_MAX];
 
-static struct self_timer *earliest(const struct timer_cpu *t)
+static struct self_timer *self_timer_earliest_due(const struct timer_cpu *t)
 {
     struct self_timer *best = t->timers;
 
@@ -39,7 +39,7 @@ static struct self_timer *earliest(const struct timer_cpu *t)
     return best;
 }
 
-static void fire(void *arg)
+static void self_timer_fire_due(void *arg)
 {
     struct self_timer *timer = arg;
 
@@ -55,7 +55,7 @@ static void fire_unlocked(struct timer_cpu *t, struct self_timer *timer, uint64_
     }
     t->running = timer;
     pthread_mutex_unlock(&t->lock);
-    dtrace_port_run_on(timer->cpu, fire, timer);
+    dtrace_port_run_on(timer->cpu, self_timer_fire_due, timer);
     pthread_mutex_lock(&t->lock);
     t->running = NULL;
     pthread_cond_broadcast(&t->changed);
@@ -68,7 +68,7 @@ static void *timer_thread(void *arg)
     self_thread.cpu = (unsigned)(t - timer_cpus);
     pthread_mutex_lock(&t->lock);
     for (;;) {
-        struct self_timer *timer = earliest(t);
+        struct self_timer *timer = self_timer_earliest_due(t);
         uint64_t now = dtrace_port_timestamp();
 
         if (!timer) {

@@ -31,7 +31,7 @@ struct stat *stat_new(struct kev *kev)
     return stat;
 }
 
-static void interrupt_event(struct stat *stat, const struct kev_event *event)
+static void stat_interrupt_event(struct stat *stat, const struct kev_event *event)
 {
     struct cpu *cpu = &stat->cpus[event->cpu];
     unsigned number = event->number & ~TRACE_EVENT_64;
@@ -75,7 +75,7 @@ static void interrupt_event(struct stat *stat, const struct kev_event *event)
     }
 }
 
-static void call_event(struct stat *stat, const struct kev_event *event)
+static void stat_call_event(struct stat *stat, const struct kev_event *event)
 {
     struct call *call = &stat->calls[event->number & (STAT_CALLS - 1)];
     bool wide = (event->number & TRACE_EVENT_64) != 0;
@@ -159,11 +159,11 @@ void stat_event(struct stat *stat, const struct kev_event *event)
     switch (event->class) {
     case TRACE_CLASS_KER_CALL:
     case TRACE_CLASS_KYMO_CALL:
-        call_event(stat, event);
+        stat_call_event(stat, event);
         filter_event(stat, event);
         break;
     case TRACE_CLASS_INT:
-        interrupt_event(stat, event);
+        stat_interrupt_event(stat, event);
         break;
     case TRACE_CLASS_PR_TH:
         thread_event(stat, event);

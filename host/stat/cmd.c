@@ -40,7 +40,7 @@ static const struct option stat_options[] = {
 };
 
 /* Returns the exit status, -1 to continue. */
-static int options_parse(struct request *request, int argc, char **argv)
+static int stat_options_parse(struct request *request, int argc, char **argv)
 {
     int option;
 
@@ -140,7 +140,7 @@ static int stat_main(int argc, char **argv)
     struct request request = {0};
     struct kev_options options = {.progress = kymo_progress, .progress_arg = (void *)"reading"};
     struct kev_error error;
-    int status = options_parse(&request, argc, argv);
+    int status = stat_options_parse(&request, argc, argv);
     struct kev *kev;
 
     if (status >= 0) {

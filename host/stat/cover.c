@@ -27,7 +27,7 @@ static bool turns_add(struct stat *stat, const struct turn *turn)
 
 /* By time; at one time what begins comes first, so that CPUs that take over from each other leave
  * no hole. */
-static int turn_order(const void *a, const void *b)
+static int stat_cover_turn_order(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
 
@@ -75,7 +75,7 @@ bool stat_cover(struct stat *stat)
     }
     stat->cpus_uncovered = stat->cpus_all;
     if (stat->nturns > 0) {
-        qsort(stat->turns, stat->nturns, sizeof(*stat->turns), turn_order);
+        qsort(stat->turns, stat->nturns, sizeof(*stat->turns), stat_cover_turn_order);
     }
     return true;
 }
@@ -98,7 +98,7 @@ bool stat_is_idle(const struct stat *stat, int32_t pid, int32_t tid)
            tid <= KEV_CPUS;
 }
 
-static void epoch_begin(struct stat *stat, uint64_t now, bool goes)
+static void stat_cover_epoch_begin(struct stat *stat, uint64_t now, bool goes)
 {
     for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
         if (stat->cpus[cpu].current != NULL) {
@@ -116,7 +116,7 @@ static void epoch_begin(struct stat *stat, uint64_t now, bool goes)
     }
 }
 
-static void turn_make(struct stat *stat, const struct turn *turn)
+static void stat_cover_turn_make(struct stat *stat, const struct turn *turn)
 {
     struct cpu *cpu = &stat->cpus[turn->cpu];
     uint64_t now = turn->time > stat->first ? turn->time : stat->first;
@@ -128,7 +128,7 @@ static void turn_make(struct stat *stat, const struct turn *turn)
     cpu->covered = turn->covered;
     cpu->depth = 0;
     if (turn->covered ? stat->cpus_uncovered == 1 : stat->cpus_uncovered == 0) {
-        epoch_begin(stat, now, turn->covered);
+        stat_cover_epoch_begin(stat, now, turn->covered);
     }
     stat->cpus_uncovered += turn->covered ? -1 : 1;
     if (turn->covered) {
@@ -147,7 +147,7 @@ void stat_cover_until(struct stat *stat, uint64_t now)
         if (turn->covered ? turn->time > now : turn->time >= now) {
             break;
         }
-        turn_make(stat, turn);
+        stat_cover_turn_make(stat, turn);
         stat->turn++;
     }
 }
@@ -155,7 +155,7 @@ void stat_cover_until(struct stat *stat, uint64_t now)
 void stat_cover_stop(struct stat *stat, uint64_t now)
 {
     for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
-        turn_make(stat, &(struct turn){now, (uint8_t)cpu, false});
+        stat_cover_turn_make(stat, &(struct turn){now, (uint8_t)cpu, false});
     }
     stat->nturns = stat->turn;
 }

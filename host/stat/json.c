@@ -11,7 +11,7 @@
 #include "host/record.h"
 #include "host/stat/stat.h"
 
-static uint64_t ns(const struct stat *stat, uint64_t cycles)
+static uint64_t stat_json_put_ns(const struct stat *stat, uint64_t cycles)
 {
     uint64_t hz = kev_info(stat->kev)->cycles_per_sec;
 
@@ -21,7 +21,7 @@ static uint64_t ns(const struct stat *stat, uint64_t cycles)
 /* Since the capture's first event. */
 static uint64_t at_ns(const struct stat *stat, uint64_t time)
 {
-    return ns(stat, time > stat->first ? time - stat->first : 0);
+    return stat_json_put_ns(stat, time > stat->first ? time - stat->first : 0);
 }
 
 static void key_string(FILE *to, const char *key, const char *text)
@@ -30,7 +30,8 @@ static void key_string(FILE *to, const char *key, const char *text)
     json_put(to, text == NULL ? "" : text);
 }
 
-static void date(FILE *to, const struct stat *stat, const char *key, const char *attribute)
+static void stat_json_put_date(FILE *to, const struct stat *stat, const char *key,
+                               const char *attribute)
 {
     struct tm when = {0};
     char text[32] = "";
@@ -45,12 +46,12 @@ static void date(FILE *to, const struct stat *stat, const char *key, const char 
 }
 
 /* Prints when it was recorded, and of which image; null or "": unknown. */
-static void show_origin(FILE *to, const struct stat *stat)
+static void stat_json_show_origin(FILE *to, const struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
 
-    date(to, stat, "date", "DATE");
-    date(to, stat, "boot_date", "BOOT_DATE");
+    stat_json_put_date(to, stat, "date", "DATE");
+    stat_json_put_date(to, stat, "boot_date", "BOOT_DATE");
     key_string(to, "image", info->image);
     fputs(",\"build_id\":\"", to);
     for (unsigned i = 0; i < info->build_id_len; i++) {
@@ -59,7 +60,7 @@ static void show_origin(FILE *to, const struct stat *stat)
     fputs("\",\n", to);
 }
 
-static void show_head(FILE *to, struct stat *stat)
+static void stat_json_show_head(FILE *to, struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
 
@@ -72,7 +73,7 @@ static void show_head(FILE *to, struct stat *stat)
     fputc(',', to);
     key_string(to, "release", info->release);
     fputs(",\n", to);
-    show_origin(to, stat);
+    stat_json_show_origin(to, stat);
     fprintf(to,
             "\"kymo\":%s,\"ncpu\":%u,\"cycles_per_sec\":%" PRIu64 ",\"clock_known\":%s,"
             "\"first_cycles\":%" PRIu64 ",\"last_cycles\":%" PRIu64 ",\"duration_ns\":%" PRIu64
@@ -81,9 +82,9 @@ static void show_head(FILE *to, struct stat *stat)
             ",\"not_counted\":%" PRIu64 ",\"complete\":%s,\n",
             info->kymo ? "true" : "false", info->ncpu, info->cycles_per_sec,
             info->clock_known ? "true" : "false", stat->first, stat->last,
-            ns(stat, stat->last - stat->first), ns(stat, stat->common), stat_overwritten(stat),
-            stat->events, stat->lost, info->buffers, stat->injected, stat->overflow,
-            stat_doubt(stat) == NULL ? "true" : "false");
+            stat_json_put_ns(stat, stat->last - stat->first), stat_json_put_ns(stat, stat->common),
+            stat_overwritten(stat), stat->events, stat->lost, info->buffers, stat->injected,
+            stat->overflow, stat_doubt(stat) == NULL ? "true" : "false");
 }
 
 /* The filters: as they were at START. */
@@ -128,32 +129,7 @@ static void show_classes(FILE *to, struct stat *stat)
     fputs("},\n", to);
 }
 
-/* By class and number. A kernel call's number is the call's, its class says entry or return. */
-static void show_events(FILE *to, struct stat *stat)
-{
-    const char *comma = "\n";
-
-    fputs("\"event_counts\":[", to);
-    for (unsigned i = 0; i < KEV_CLASSES * (TRACE_EVENT_MASK + 1); i++) {
-        struct kev_event event = {.class = (uint8_t)(i / (TRACE_EVENT_MASK + 1)),
-                                  .number = (uint16_t)(i % (TRACE_EVENT_MASK + 1))};
-        uint64_t count = stat->by_event[event.class][event.number];
-        struct record record;
-
-        if (count > 0) {
-            record_name(&record, stat->kev, &event);
-            fprintf(to, "%s{", comma);
-            key_string(to, "class", record.class);
-            fputs(",\"event\":", to);
-            json_put(to, record.event);
-            fprintf(to, ",\"number\":%u,\"count\":%" PRIu64 "}", record.number, count);
-            comma = ",\n";
-        }
-    }
-    fputs("],\n", to);
-}
-
-static void show_cpus(FILE *to, struct stat *stat)
+static void stat_json_show_cpus(FILE *to, struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
 
@@ -162,15 +138,17 @@ static void show_cpus(FILE *to, struct stat *stat)
         const struct cpu *cpu = &stat->cpus[i];
         const struct kev_cpu_info *from = &info->cpu[i];
 
-        fprintf(
-            to,
-            "%s{\"cpu\":%u,\"covered_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64 ",\"idle_ns\":%" PRIu64
-            ",\"unknown_ns\":%" PRIu64 ",\"interrupt_ns\":%" PRIu64 ",\"events\":%" PRIu64
-            ",\"buffers\":%" PRIu64 ",\"first_sequence\":%u,\"last_sequence\":%u,\"gaps\":%" PRIu64
-            ",\"missing_buffers\":%" PRIu64 "}",
-            i == 0 ? "\n" : ",\n", i, ns(stat, stat_cpu_covered(cpu)), ns(stat, cpu->busy),
-            ns(stat, cpu->idle), ns(stat, cpu->unknown), ns(stat, cpu->irq_time), cpu->events,
-            from->buffers, from->first_sequence, from->last_sequence, from->gaps, from->missing);
+        fprintf(to,
+                "%s{\"cpu\":%u,\"covered_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64
+                ",\"idle_ns\":%" PRIu64 ",\"unknown_ns\":%" PRIu64 ",\"interrupt_ns\":%" PRIu64
+                ",\"events\":%" PRIu64 ",\"buffers\":%" PRIu64
+                ",\"first_sequence\":%u,\"last_sequence\":%u,\"gaps\":%" PRIu64
+                ",\"missing_buffers\":%" PRIu64 "}",
+                i == 0 ? "\n" : ",\n", i, stat_json_put_ns(stat, stat_cpu_covered(cpu)),
+                stat_json_put_ns(stat, cpu->busy), stat_json_put_ns(stat, cpu->idle),
+                stat_json_put_ns(stat, cpu->unknown), stat_json_put_ns(stat, cpu->irq_time),
+                cpu->events, from->buffers, from->first_sequence, from->last_sequence, from->gaps,
+                from->missing);
     }
     fputs("],\n", to);
 }
@@ -193,7 +171,7 @@ static void show_missing(FILE *to, struct stat *stat)
             info->missing_bytes, stat->recycled);
 }
 
-static void show_thread(FILE *to, struct stat *stat, const struct thread *thread)
+static void stat_json_show_thread(FILE *to, struct stat *stat, const struct thread *thread)
 {
     bool idle = stat_is_idle(stat, thread->pid, thread->tid);
     const char *comma = "";
@@ -206,7 +184,8 @@ static void show_thread(FILE *to, struct stat *stat, const struct thread *thread
             ",\"runs\":%" PRIu64 ",\"migrations\":%" PRIu64 ",\"idle\":%s,\"covered_ns\":%" PRIu64
             ",\"imposed_ns\":%" PRIu64 ",\"states_ns\":{",
             thread->runs, thread->migrations, idle ? "true" : "false",
-            ns(stat, stat_thread_covered(stat, thread)), ns(stat, thread->imposed));
+            stat_json_put_ns(stat, stat_thread_covered(stat, thread)),
+            stat_json_put_ns(stat, thread->imposed));
     for (unsigned i = 0; i < STATE_MAX; i++) {
         const char *name = kev_state_name(stat->kev, i);
         uint64_t time = i == STATE_RUNNING ? stat_thread_running(stat, thread) : thread->time[i];
@@ -214,7 +193,7 @@ static void show_thread(FILE *to, struct stat *stat, const struct thread *thread
         if (time > 0 && name != NULL && (!idle || i == STATE_RUNNING)) {
             fputs(comma, to);
             json_put(to, strncmp(name, "TH", 2) == 0 ? name + 2 : name);
-            fprintf(to, ":%" PRIu64, ns(stat, time));
+            fprintf(to, ":%" PRIu64, stat_json_put_ns(stat, time));
             comma = ",";
         }
     }
@@ -229,7 +208,7 @@ static void show_threads(FILE *to, struct stat *stat)
     fputs("\"threads\":[", to);
     for (uint32_t i = 0; threads != NULL && i < n; i++) {
         fputs(i == 0 ? "\n" : ",\n", to);
-        show_thread(to, stat, threads[i]);
+        stat_json_show_thread(to, stat, threads[i]);
     }
     fputs("],\n", to);
     free(threads);
@@ -244,7 +223,8 @@ static void show_steps(FILE *to, const struct stat *stat, const struct hist *his
     fputs(",\"steps_ns\":[", to);
     for (unsigned i = 0; i < n; i++) {
         fprintf(to, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", i == 0 ? "" : ",",
-                ns(stat, steps[i].from), ns(stat, steps[i].to), steps[i].count);
+                stat_json_put_ns(stat, steps[i].from), stat_json_put_ns(stat, steps[i].to),
+                steps[i].count);
     }
     fputc(']', to);
 }
@@ -257,10 +237,11 @@ static void show_hist(FILE *to, const struct stat *stat, const char *key, const 
                 ",\"min_ns\":%" PRIu64 ",\"mean_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64
                 ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64
                 ",\"max_at_ns\":%" PRIu64,
-                ns(stat, hist->min), ns(stat, hist->sum / hist->count),
-                ns(stat, hist_percentile(hist, 50)), ns(stat, hist_percentile(hist, 90)),
-                ns(stat, hist_percentile(hist, 99)), ns(stat, hist->max),
-                at_ns(stat, hist->max_at));
+                stat_json_put_ns(stat, hist->min), stat_json_put_ns(stat, hist->sum / hist->count),
+                stat_json_put_ns(stat, hist_percentile(hist, 50)),
+                stat_json_put_ns(stat, hist_percentile(hist, 90)),
+                stat_json_put_ns(stat, hist_percentile(hist, 99)),
+                stat_json_put_ns(stat, hist->max), at_ns(stat, hist->max_at));
         show_steps(to, stat, hist);
     }
     fputc('}', to);
@@ -288,7 +269,7 @@ static void show_messages(FILE *to, struct stat *stat)
     free(pairs);
 }
 
-static void show_slowest(FILE *to, struct stat *stat)
+static void stat_json_show_slowest(FILE *to, struct stat *stat)
 {
     fputs("\"slowest_messages\":[", to);
     for (unsigned i = 0; i < stat->nslowest; i++) {
@@ -305,13 +286,13 @@ static void show_slowest(FILE *to, struct stat *stat)
             fputs("null", to);
         }
         fprintf(to, ",\"replied_at_ns\":%" PRIu64 ",\"latency_ns\":%" PRIu64 ",\"error\":%s}",
-                at_ns(stat, slow->replied), ns(stat, slow->replied - slow->sent),
+                at_ns(stat, slow->replied), stat_json_put_ns(stat, slow->replied - slow->sent),
                 slow->error ? "true" : "false");
     }
     fputs("],\n", to);
 }
 
-static void show_served(FILE *to, struct stat *stat)
+static void stat_json_show_served(FILE *to, struct stat *stat)
 {
     uint32_t n;
     struct served **served = served_by_time(stat, &n);
@@ -324,14 +305,14 @@ static void show_served(FILE *to, struct stat *stat)
                 "%s{\"pid\":%d,\"tid\":%d,\"server_pid\":%d,\"time_ns\":%" PRIu64
                 ",\"server_running_ns\":%" PRIu64 "}",
                 i == 0 ? "\n" : ",\n", served[i]->client->pid, served[i]->client->tid,
-                served[i]->server, ns(stat, served[i]->time),
-                ns(stat, server == NULL ? 0 : server->running));
+                served[i]->server, stat_json_put_ns(stat, served[i]->time),
+                stat_json_put_ns(stat, server == NULL ? 0 : server->running));
     }
     fputs("],\n", to);
     free(served);
 }
 
-static void show_pulses(FILE *to, struct stat *stat)
+static void stat_json_show_pulses(FILE *to, struct stat *stat)
 {
     uint32_t n;
     struct pulses **pulses = pulses_by_pid(stat, &n);
@@ -350,7 +331,7 @@ static void show_pulses(FILE *to, struct stat *stat)
     free(pulses);
 }
 
-static void show_irqs(FILE *to, struct stat *stat)
+static void stat_json_show_irqs(FILE *to, struct stat *stat)
 {
     const char *comma = "\n";
 
@@ -365,15 +346,16 @@ static void show_irqs(FILE *to, struct stat *stat)
                     ",\"count\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"timed\":%" PRIu64
                     ",\"time_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64 ",\"max_at_ns\":%" PRIu64
                     ",\"per_s\":%.3f,\"cpu_percent\":%.4f}",
-                    irq->count, irq->handlers, irq->timed, ns(stat, irq->time), ns(stat, irq->max),
-                    at_ns(stat, irq->max_at), irq_rate(stat, irq), irq_percent(stat, irq));
+                    irq->count, irq->handlers, irq->timed, stat_json_put_ns(stat, irq->time),
+                    stat_json_put_ns(stat, irq->max), at_ns(stat, irq->max_at), irq_rate(stat, irq),
+                    irq_percent(stat, irq));
             comma = ",\n";
         }
     }
     fputs("],\n", to);
 }
 
-static void show_errors(FILE *to, struct stat *stat, const struct call *call)
+static void stat_json_show_errors(FILE *to, struct stat *stat, const struct call *call)
 {
     const char *comma = "";
 
@@ -395,7 +377,7 @@ static void show_errors(FILE *to, struct stat *stat, const struct call *call)
     fputs("]", to);
 }
 
-static void show_calls(FILE *to, struct stat *stat)
+static void stat_json_show_calls(FILE *to, struct stat *stat)
 {
     unsigned order[STAT_CALLS];
     unsigned n = calls_by_count(stat, order);
@@ -410,7 +392,7 @@ static void show_calls(FILE *to, struct stat *stat)
                 ",\"entered\":%" PRIu64 ",\"returned\":%" PRIu64 ",\"errors\":%" PRIu64
                 ",\"interrupted\":%" PRIu64,
                 call->enter, call->exit, call->errors, call->interrupted);
-        show_errors(to, stat, call);
+        stat_json_show_errors(to, stat, call);
         fputs("}", to);
     }
     fputs("],\n", to);
@@ -439,18 +421,17 @@ static void show_losses(FILE *to, struct stat *stat)
 
 void json_show(FILE *to, struct stat *stat)
 {
-    show_head(to, stat);
+    stat_json_show_head(to, stat);
     show_recorded(to, stat);
     show_classes(to, stat);
-    show_events(to, stat);
-    show_cpus(to, stat);
+    stat_json_show_cpus(to, stat);
     show_missing(to, stat);
     show_threads(to, stat);
     show_messages(to, stat);
-    show_slowest(to, stat);
-    show_served(to, stat);
-    show_pulses(to, stat);
-    show_irqs(to, stat);
-    show_calls(to, stat);
+    stat_json_show_slowest(to, stat);
+    stat_json_show_served(to, stat);
+    stat_json_show_pulses(to, stat);
+    stat_json_show_irqs(to, stat);
+    stat_json_show_calls(to, stat);
     show_losses(to, stat);
 }

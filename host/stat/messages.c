@@ -16,7 +16,7 @@ enum {
     COMM_ERROR = 11,
 };
 
-static uint64_t key_of(int32_t a, uint32_t b)
+static uint64_t stat_key_of(int32_t a, uint32_t b)
 {
     return (uint64_t)(uint32_t)a << 32 | b;
 }
@@ -32,12 +32,12 @@ static void *get_or_make(struct stat *stat, struct map *map, uint64_t key)
     return value;
 }
 
-static void message_sent(struct stat *stat, const struct kev_event *event)
+static void stat_message_sent(struct stat *stat, const struct kev_event *event)
 {
     struct thread *sender = stat->cpus[event->cpu].current;
     int32_t from = sender == NULL ? 0 : sender->pid;
     int32_t to = (int32_t)kev_word(event, 1);
-    struct pair *pair = get_or_make(stat, &stat->pairs, key_of(from, (uint32_t)to));
+    struct pair *pair = get_or_make(stat, &stat->pairs, stat_key_of(from, (uint32_t)to));
     struct open_send *send, **receive;
 
     if (pair == NULL) {
@@ -56,8 +56,8 @@ static void message_sent(struct stat *stat, const struct kev_event *event)
     if (stat->cpus_uncovered > 0) {
         return; /* what becomes of it is not known */
     }
-    send = get_or_make(stat, &stat->sends, key_of(sender->pid, (uint32_t)sender->tid));
-    receive = get_or_make(stat, &stat->receives, key_of(to, kev_word(event, 0)));
+    send = get_or_make(stat, &stat->sends, stat_key_of(sender->pid, (uint32_t)sender->tid));
+    receive = get_or_make(stat, &stat->receives, stat_key_of(to, kev_word(event, 0)));
     if (send != NULL) {
         *send = (struct open_send){.pair = pair,
                                    .client = sender,
@@ -93,10 +93,10 @@ static void server_found(struct stat *stat, const struct kev_event *event, struc
     }
 }
 
-static void message_received(struct stat *stat, const struct kev_event *event)
+static void stat_message_received(struct stat *stat, const struct kev_event *event)
 {
     int32_t to = (int32_t)kev_word(event, 1);
-    struct open_send **receive = map_get(&stat->receives, key_of(to, kev_word(event, 0)));
+    struct open_send **receive = map_get(&stat->receives, stat_key_of(to, kev_word(event, 0)));
     struct open_send *send = receive == NULL ? NULL : *receive;
 
     if (to < 0) {
@@ -118,7 +118,7 @@ static void message_received(struct stat *stat, const struct kev_event *event)
     }
 }
 
-static bool slower(const struct slow *a, const struct slow *b)
+static bool stat_compare_slow(const struct slow *a, const struct slow *b)
 {
     return a->replied - a->sent > b->replied - b->sent;
 }
@@ -128,20 +128,20 @@ static void slow_add(struct stat *stat, const struct slow *slow)
 {
     unsigned at = stat->nslowest;
 
-    if (at == STAT_SLOWEST && !slower(slow, &stat->slowest[at - 1])) {
+    if (at == STAT_SLOWEST && !stat_compare_slow(slow, &stat->slowest[at - 1])) {
         return;
     }
     stat->nslowest += at < STAT_SLOWEST;
-    for (at = stat->nslowest - 1; at > 0 && slower(slow, &stat->slowest[at - 1]); at--) {
+    for (at = stat->nslowest - 1; at > 0 && stat_compare_slow(slow, &stat->slowest[at - 1]); at--) {
         stat->slowest[at] = stat->slowest[at - 1];
     }
     stat->slowest[at] = *slow;
 }
 
-static void message_replied(struct stat *stat, const struct kev_event *event, bool error)
+static void stat_message_replied(struct stat *stat, const struct kev_event *event, bool error)
 {
     struct open_send *send =
-        map_get(&stat->sends, key_of((int32_t)kev_word(event, 1), kev_word(event, 0)));
+        map_get(&stat->sends, stat_key_of((int32_t)kev_word(event, 1), kev_word(event, 0)));
 
     if (send == NULL || send->pair == NULL) {
         return;
@@ -164,8 +164,9 @@ static void message_replied(struct stat *stat, const struct kev_event *event, bo
 void message_over(struct stat *stat, struct thread *thread, uint64_t now)
 {
     struct open_send *send =
-        stat->sends.count == 0 ? NULL
-                               : map_get(&stat->sends, key_of(thread->pid, (uint32_t)thread->tid));
+        stat->sends.count == 0
+            ? NULL
+            : map_get(&stat->sends, stat_key_of(thread->pid, (uint32_t)thread->tid));
 
     if (send != NULL && send->pair != NULL) {
         serve_end(stat, thread, now);
@@ -173,7 +174,7 @@ void message_over(struct stat *stat, struct thread *thread, uint64_t now)
     }
 }
 
-static void pulse_sent(struct stat *stat, const struct kev_event *event, unsigned number)
+static void stat_pulse_sent(struct stat *stat, const struct kev_event *event, unsigned number)
 {
     int32_t to = (int32_t)kev_word(event, 1);
     struct pulses *pulses = get_or_make(stat, &stat->pulses, (uint32_t)to);
@@ -190,18 +191,18 @@ void message_event(struct stat *stat, const struct kev_event *event)
 
     switch (number) {
     case COMM_SMSG:
-        message_sent(stat, event);
+        stat_message_sent(stat, event);
         break;
     case COMM_RMSG:
-        message_received(stat, event);
+        stat_message_received(stat, event);
         break;
     case COMM_REPLY:
     case COMM_ERROR:
-        message_replied(stat, event, number == COMM_ERROR);
+        stat_message_replied(stat, event, number == COMM_ERROR);
         break;
     default:
         if (number < COMM_SIGNAL) {
-            pulse_sent(stat, event, number);
+            stat_pulse_sent(stat, event, number);
         }
         break;
     }

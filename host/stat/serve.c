@@ -70,7 +70,7 @@ void serve_end(struct stat *stat, struct thread *client, uint64_t now)
 }
 
 /* The client that a thread works for, NULL: none that is known. */
-static struct thread *client_of(const struct stat *stat, const struct thread *server)
+static struct thread *stat_serve_client_of(const struct stat *stat, const struct thread *server)
 {
     while (server->clients != NULL && server->clients->served_epoch != stat->epoch) {
         unlink_client(server->clients); /* of before a gap */
@@ -78,8 +78,8 @@ static struct thread *client_of(const struct stat *stat, const struct thread *se
     return server->clients;
 }
 
-static void charge(struct stat *stat, struct thread *client, const struct thread *server,
-                   uint64_t cycles, uint64_t now)
+static void stat_serve_charge_client(struct stat *stat, struct thread *client,
+                                     const struct thread *server, uint64_t cycles, uint64_t now)
 {
     uint64_t key = (uint64_t)client->index << 32 | (uint32_t)server->pid;
     struct served *served = map_get(&stat->served, key);
@@ -103,13 +103,13 @@ static void charge(struct stat *stat, struct thread *client, const struct thread
 /* In a chain of A that works for B that works for C, both B and C are charged with A's time. */
 void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles, uint64_t now)
 {
-    struct thread *client = client_of(stat, server);
+    struct thread *client = stat_serve_client_of(stat, server);
 
     for (unsigned depth = 0; client != NULL && depth < STAT_NESTED; depth++) {
         if (client == server) { /* of a damaged file: a circle */
             break;
         }
-        charge(stat, client, server, cycles, now);
-        client = client_of(stat, client);
+        stat_serve_charge_client(stat, client, server, cycles, now);
+        client = stat_serve_client_of(stat, client);
     }
 }

@@ -118,7 +118,7 @@ static double event_rate(const struct stat *stat)
     return rate;
 }
 
-static const char *attribute(const struct kev_info *info, const char *key)
+static const char *stat_text_attribute(const struct kev_info *info, const char *key)
 {
     for (unsigned i = 0; i < info->nattrs; i++) {
         if (strcmp(info->attrs[i].key, key) == 0) {
@@ -130,14 +130,14 @@ static const char *attribute(const struct kev_info *info, const char *key)
 
 bool stat_date(const struct stat *stat, const char *key, struct tm *date)
 {
-    const char *text = attribute(kev_info(stat->kev), key);
+    const char *text = stat_text_attribute(kev_info(stat->kev), key);
     const char *end = text == NULL ? NULL : strptime(text, "%a %b %d %H:%M:%S %Y", date);
 
     return end != NULL && *end == '\0' && date->tm_year >= 100;
 }
 
 /* Prints when it was recorded, and of which image; an unknown date as "unknown". */
-static void show_origin(FILE *to, const struct stat *stat)
+static void stat_text_show_origin(FILE *to, const struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
     struct tm date = {0};
@@ -161,8 +161,10 @@ static void show_origin(FILE *to, const struct stat *stat)
  * continues in PANIC_REASON_2. */
 static void show_crash(FILE *to, const struct kev_info *info)
 {
-    const char *boot = attribute(info, "RETAINED"), *kind = attribute(info, "PANIC");
-    const char *reason = attribute(info, "PANIC_REASON"), *more = attribute(info, "PANIC_REASON_2");
+    const char *boot = stat_text_attribute(info, "RETAINED"),
+               *kind = stat_text_attribute(info, "PANIC");
+    const char *reason = stat_text_attribute(info, "PANIC_REASON"),
+               *more = stat_text_attribute(info, "PANIC_REASON_2");
 
     if (boot == NULL) {
         return;
@@ -222,7 +224,7 @@ static void show_coverage(FILE *to, const struct stat *stat)
     }
 }
 
-static void show_head(FILE *to, struct stat *stat)
+static void stat_text_show_head(FILE *to, struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
     const char *doubt = stat_doubt(stat);
@@ -239,7 +241,7 @@ static void show_head(FILE *to, struct stat *stat)
     }
     fprintf(to, "%u CPU%s, trace clock %.6g MHz%s\n", info->ncpu, info->ncpu == 1 ? "" : "s",
             (double)info->cycles_per_sec / 1e6, info->clock_known ? "" : " (assumed)");
-    show_origin(to, stat);
+    stat_text_show_origin(to, stat);
     fprintf(to, "  %.6f s, %" PRIu64 " events", seconds, stat->events);
     if (event_rate(stat) > 0) {
         fprintf(to, " (%.0f/s)", event_rate(stat));
@@ -289,7 +291,7 @@ static void put_share(FILE *to, int columns, int digits, uint64_t part, uint64_t
     }
 }
 
-static void show_cpus(FILE *to, struct stat *stat, const struct stat_style *style)
+static void stat_text_show_cpus(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     const struct kev_info *info = kev_info(stat->kev);
 
@@ -313,8 +315,8 @@ static void show_cpus(FILE *to, struct stat *stat, const struct stat_style *styl
 
 void text_show(FILE *to, struct stat *stat, const struct stat_style *style)
 {
-    show_head(to, stat);
-    show_cpus(to, stat, style);
+    stat_text_show_head(to, stat);
+    stat_text_show_cpus(to, stat, style);
     text_threads(to, stat, style);
     text_messages(to, stat, style);
     text_calls(to, stat, style);

@@ -45,7 +45,7 @@ static void show_irq(FILE *to, struct stat *stat, unsigned line)
             irq_percent(stat, irq));
 }
 
-static void show_irqs(FILE *to, struct stat *stat, const struct stat_style *style)
+static void stat_text_show_irqs(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     bool title = false;
 
@@ -63,7 +63,7 @@ static void show_irqs(FILE *to, struct stat *stat, const struct stat_style *styl
     }
 }
 
-static void show_calls(FILE *to, struct stat *stat, const struct stat_style *style)
+static void stat_text_show_calls(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     unsigned order[STAT_CALLS];
     unsigned n = calls_by_count(stat, order);
@@ -87,7 +87,7 @@ static void show_calls(FILE *to, struct stat *stat, const struct stat_style *sty
 }
 
 /* Only of captures that name their errors: other kernels number them differently. */
-static void show_errors(FILE *to, struct stat *stat, const struct stat_style *style)
+static void stat_text_show_errors(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     unsigned order[STAT_CALLS];
     unsigned n = calls_by_count(stat, order);
@@ -113,14 +113,14 @@ static void show_errors(FILE *to, struct stat *stat, const struct stat_style *st
 
 void text_calls(FILE *to, struct stat *stat, const struct stat_style *style)
 {
-    show_irqs(to, stat, style);
-    show_calls(to, stat, style);
-    show_errors(to, stat, style);
+    stat_text_show_irqs(to, stat, style);
+    stat_text_show_calls(to, stat, style);
+    stat_text_show_errors(to, stat, style);
 }
 
-static const char *const reasons[KYMO_DROP_REASONS] = {[0] = "other",
+static const char *const stat_text_reason_names[KYMO_DROP_REASONS] = {[0] = "other",
 #define R(number, name, text, doc) [number] = text,
-                                                       KYMO_DROP_REASON_LIST(R)
+                                                                      KYMO_DROP_REASON_LIST(R)
 #undef R
 };
 
@@ -132,7 +132,9 @@ static void show_cpu_losses(FILE *to, struct stat *stat, unsigned cpu)
 
             if (lost > 0) {
                 fprintf(to, "  %3u %-10s %-14s %12" PRIu64 "\n", cpu, kev_class_name(class),
-                        reasons[reason] == NULL ? "other" : reasons[reason], lost);
+                        stat_text_reason_names[reason] == NULL ? "other"
+                                                               : stat_text_reason_names[reason],
+                        lost);
             }
         }
     }

@@ -44,7 +44,7 @@ static void show_pair(FILE *to, struct stat *stat, const struct pair *pair)
             stat_seconds(stat, pair->latency.max_at - stat->first));
 }
 
-static void show_rest(FILE *to, uint32_t n)
+static void stat_messages_show_rest(FILE *to, uint32_t n)
 {
     if (n > 0) {
         fprintf(to, "  %u more (--all shows them)\n", n);
@@ -64,13 +64,13 @@ static void show_pairs(FILE *to, struct stat *stat, const struct stat_style *sty
         for (uint32_t i = 0; i < rows; i++) {
             show_pair(to, stat, pairs[i]);
         }
-        show_rest(to, n - rows);
+        stat_messages_show_rest(to, n - rows);
     }
     free(pairs);
 }
 
 /* Name, pid and thread; a thread that is not known is not shown. */
-static void show_thread(FILE *to, struct stat *stat, int32_t pid, int32_t tid)
+static void stat_messages_show_thread(FILE *to, struct stat *stat, int32_t pid, int32_t tid)
 {
     char name[THREAD_COLUMNS + 1], number[24];
     int room = tid > 0 ? snprintf(number, sizeof(number), " (%d/%d)", pid, tid)
@@ -80,7 +80,7 @@ static void show_thread(FILE *to, struct stat *stat, int32_t pid, int32_t tid)
     fprintf(to, "%-*s", THREAD_COLUMNS, name);
 }
 
-static void show_slowest(FILE *to, struct stat *stat, const struct stat_style *style)
+static void stat_messages_show_slowest(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     if (stat->nslowest == 0) {
         return;
@@ -97,16 +97,16 @@ static void show_slowest(FILE *to, struct stat *stat, const struct stat_style *s
             text_time(stat, slow->replied - slow->received, replied);
         }
         fputs("  ", to);
-        show_thread(to, stat, slow->pid, slow->tid);
+        stat_messages_show_thread(to, stat, slow->pid, slow->tid);
         fputs(" -> ", to);
-        show_thread(to, stat, slow->to, slow->to_tid);
+        stat_messages_show_thread(to, stat, slow->to, slow->to_tid);
         fprintf(to, " %12.6f %9s %9s %9s%s\n", stat_seconds(stat, slow->sent - stat->first),
                 received, replied, text_time(stat, slow->replied - slow->sent, all),
                 slow->error ? " error" : "");
     }
 }
 
-static void show_served(FILE *to, struct stat *stat, const struct stat_style *style)
+static void stat_messages_show_served(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     uint32_t n, rows;
     struct served **served = served_by_time(stat, &n);
@@ -122,18 +122,18 @@ static void show_served(FILE *to, struct stat *stat, const struct stat_style *st
             char time[24];
 
             fputs("  ", to);
-            show_thread(to, stat, client->pid, client->tid);
+            stat_messages_show_thread(to, stat, client->pid, client->tid);
             fputs(" -> ", to);
             show_process(to, stat, served[i]->server);
             fprintf(to, " %9s %10.2f %%\n", text_time(stat, served[i]->time, time),
                     stat_percent(served[i]->time, server == NULL ? 0 : server->running));
         }
-        show_rest(to, n - rows);
+        stat_messages_show_rest(to, n - rows);
     }
     free(served);
 }
 
-static void show_pulses(FILE *to, struct stat *stat, const struct stat_style *style)
+static void stat_messages_show_pulses(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     uint32_t n, rows;
     struct pulses **pulses = pulses_by_pid(stat, &n);
@@ -151,7 +151,7 @@ static void show_pulses(FILE *to, struct stat *stat, const struct stat_style *st
             fprintf(to, " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n", count[1],
                     count[4], count[5] + count[6] + count[7] + count[8], count[3]);
         }
-        show_rest(to, n - rows);
+        stat_messages_show_rest(to, n - rows);
     }
     free(pulses);
 }
@@ -159,7 +159,7 @@ static void show_pulses(FILE *to, struct stat *stat, const struct stat_style *st
 void text_messages(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     show_pairs(to, stat, style);
-    show_slowest(to, stat, style);
-    show_served(to, stat, style);
-    show_pulses(to, stat, style);
+    stat_messages_show_slowest(to, stat, style);
+    stat_messages_show_served(to, stat, style);
+    stat_messages_show_pulses(to, stat, style);
 }

@@ -57,7 +57,7 @@ static void show_states(FILE *to, struct stat *stat, const struct thread *thread
     }
 }
 
-static void show_thread(FILE *to, struct stat *stat, const struct thread *thread)
+static void stat_threads_show_one(FILE *to, struct stat *stat, const struct thread *thread)
 {
     uint64_t whole = stat_thread_covered(stat, thread);
     uint64_t running = stat_thread_running(stat, thread);
@@ -85,7 +85,7 @@ static void show_thread(FILE *to, struct stat *stat, const struct thread *thread
 }
 
 /* The rest of the table in one row. */
-static void show_rest(FILE *to, struct stat *stat, struct thread **threads, uint32_t n)
+static void stat_threads_show_rest(FILE *to, struct stat *stat, struct thread **threads, uint32_t n)
 {
     uint64_t time = 0;
     char text[24];
@@ -121,11 +121,11 @@ void text_threads(FILE *to, struct stat *stat, const struct stat_style *style)
     rows = style->all || idle <= STAT_ROWS ? idle : STAT_ROWS;
     for (uint32_t i = 0; i < n; i++) {
         if (i == rows && rows < idle) {
-            show_rest(to, stat, threads + rows, idle - rows);
+            stat_threads_show_rest(to, stat, threads + rows, idle - rows);
             i = idle;
         }
         if (i < n) {
-            show_thread(to, stat, threads[i]);
+            stat_threads_show_one(to, stat, threads[i]);
         }
     }
     free(threads);

@@ -77,7 +77,7 @@ static void text_take(char to[64], const struct kev_event *event, unsigned word)
     to[len] = '\0';
 }
 
-static uint64_t span(uint64_t from, uint64_t to)
+static uint64_t stat_threads_span_cycles(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;
 }
@@ -85,7 +85,7 @@ static uint64_t span(uint64_t from, uint64_t to)
 void cpu_account(struct stat *stat, unsigned on, uint64_t now)
 {
     struct cpu *cpu = &stat->cpus[on];
-    uint64_t time = cpu->covered ? span(cpu->since, now) : 0;
+    uint64_t time = cpu->covered ? stat_threads_span_cycles(cpu->since, now) : 0;
     uint64_t common = stat_common(stat, now);
     struct thread *current = cpu->current;
 
@@ -95,7 +95,7 @@ void cpu_account(struct stat *stat, unsigned on, uint64_t now)
     if (current == NULL) {
         cpu->unknown += time;
     } else {
-        uint64_t ran = span(cpu->common_since, common);
+        uint64_t ran = stat_threads_span_cycles(cpu->common_since, common);
 
         current->time[STATE_RUNNING] += ran;
         if (stat_is_idle(stat, current->pid, current->tid)) {
@@ -129,7 +129,7 @@ void cpu_forget(struct stat *stat, unsigned on, uint64_t now)
 
 /* The thread that was current leaves its CPU for another one. Which state that it has since taken
  * on is known if it was seen; a thread that leaves without is in a state that was not recorded. */
-static void cpu_leave(struct stat *stat, unsigned on, uint64_t now)
+static void stat_threads_leave_cpu(struct stat *stat, unsigned on, uint64_t now)
 {
     struct thread *thread = stat->cpus[on].current;
     int state = thread == NULL ? -1 : thread->state;
@@ -173,7 +173,7 @@ static void state_account(struct stat *stat, struct thread *thread, uint64_t now
 
         uint64_t from = state_since(stat, thread, common);
 
-        thread->time[thread->state] += span(from, until);
+        thread->time[thread->state] += stat_threads_span_cycles(from, until);
         if (stat->watch != NULL && from < until) {
             stat->watch->waited(stat->watch->arg, thread, (unsigned)thread->state, thread->epoch,
                                 from, until);
@@ -227,7 +227,7 @@ void cpu_told(struct stat *stat, unsigned on, uint64_t now)
     cpu_known(stat, cpu, now);
 }
 
-static void thread_runs(struct stat *stat, struct thread *thread, unsigned on, uint64_t now)
+static void stat_threads_run(struct stat *stat, struct thread *thread, unsigned on, uint64_t now)
 {
     struct cpu *cpu = &stat->cpus[on];
     bool known = cpu->current != NULL;
@@ -237,9 +237,9 @@ static void thread_runs(struct stat *stat, struct thread *thread, unsigned on, u
     cpu->depth = 0;
     if (cpu->current != thread) {
         if (thread->cpu >= 0) {
-            cpu_leave(stat, (unsigned)thread->cpu, now);
+            stat_threads_leave_cpu(stat, (unsigned)thread->cpu, now);
         }
-        cpu_leave(stat, on, now);
+        stat_threads_leave_cpu(stat, on, now);
         state_account(stat, thread, now);
         thread_moves(stat, thread, on, now);
         if (!cpu->covered) { /* how long it runs is not known */
@@ -284,7 +284,7 @@ static void thread_state(struct stat *stat, struct thread *thread, const struct 
 {
     thread_handed(stat, thread, event, state);
     if (state == STATE_RUNNING) {
-        thread_runs(stat, thread, event->cpu, event->time);
+        stat_threads_run(stat, thread, event->cpu, event->time);
         return;
     }
     if (state == EVENT_CREATE && !thread->destroyed) {

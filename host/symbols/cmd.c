@@ -66,7 +66,7 @@ static const struct option symbols_options[] = {
 };
 
 /* Returns the exit status, -1 to continue. */
-static int options_parse(struct request *request, int argc, char **argv)
+static int symbols_options_parse(struct request *request, int argc, char **argv)
 {
     int option;
 
@@ -102,7 +102,7 @@ static int options_parse(struct request *request, int argc, char **argv)
 
 /* ---- the ELF files ----------------------------------------------------------------- */
 
-static struct elf *elf_of(struct request *request, const char *name)
+static struct elf *symbols_elf_of(struct request *request, const char *name)
 {
     for (unsigned i = 0; i < request->nelfs; i++) {
         if (strcmp(request->elfs[i].name, name) == 0) {
@@ -120,7 +120,7 @@ static struct elf *elf_of(struct request *request, const char *name)
 
 static void elf_found(void *arg, const struct elf_found *found)
 {
-    struct elf *elf = elf_of(arg, found->name);
+    struct elf *elf = symbols_elf_of(arg, found->name);
 
     if (elf != NULL && !elf->in_image) {
         elf->in_image = true;
@@ -133,7 +133,7 @@ static void elf_found(void *arg, const struct elf_found *found)
 
 static void elf_ran(void *arg, const char *program, uint32_t pid)
 {
-    struct elf *elf = elf_of(arg, program);
+    struct elf *elf = symbols_elf_of(arg, program);
 
     (void)pid;
     if (elf != NULL) {
@@ -165,7 +165,7 @@ static bool texts_read(struct kev *kev, struct symbols *symbols)
 
 /* ---- what is printed --------------------------------------------------------------- */
 
-static void json_text(const char *key, const char *text)
+static void symbols_json_text(const char *key, const char *text)
 {
     printf("\"%s\":", key);
     json_put(stdout, text == NULL || *text == '\0' ? NULL : text);
@@ -203,11 +203,11 @@ static bool elf_show(const struct request *request, const struct symbols *symbol
 
     if (request->json) {
         putchar('{');
-        json_text("name", elf->name);
+        symbols_json_text("name", elf->name);
         putchar(',');
-        json_text("build_id", elf->id);
+        symbols_json_text("build_id", elf->id);
         printf(",\"has\":\"%s\",", detail_text(detail));
-        json_text("file", elf->path);
+        symbols_json_text("file", elf->path);
         printf("}\n");
     } else {
         column_put(elf->name, 16);
@@ -260,9 +260,9 @@ static int address_show(const struct request *request, struct symbols *symbols, 
                         : symbols_name_linked(symbols, is_kernel ? NULL : object, address, text);
     if (request->json) {
         putchar('{');
-        json_text("address", word);
+        symbols_json_text("address", word);
         putchar(',');
-        json_text("place", found ? text : NULL);
+        symbols_json_text("place", found ? text : NULL);
         printf("}\n");
     } else {
         printf("%s %s\n", word, found ? text : "unknown");
@@ -288,7 +288,7 @@ static int addresses_show(const struct request *request, struct symbols *symbols
 /* The kernel stands first, also where its ELF file is not found. */
 static void kernel_enter(struct request *request, const struct kev_info *info)
 {
-    struct elf *elf = elf_of(request, "kernel");
+    struct elf *elf = symbols_elf_of(request, "kernel");
 
     if (info->build_id != NULL && info->build_id_len == ELF_ID_BYTES) {
         elf_id_text(info->build_id, elf->id);
@@ -331,7 +331,7 @@ static int symbols_main(int argc, char **argv)
     struct request request = {0};
     struct kev_options options = {.progress = kymo_progress, .progress_arg = (void *)"reading"};
     struct kev_error error;
-    int status = options_parse(&request, argc, argv);
+    int status = symbols_options_parse(&request, argc, argv);
     struct kev *kev;
 
     if (status >= 0) {

@@ -47,8 +47,8 @@ struct symbols {
     struct kept_name kept[KEPT];
 };
 
-static struct symbols *opened(const struct elf_files *elf_files, unsigned word_bits,
-                              const char *const *paths, unsigned n)
+static struct symbols *symbols_open_files(const struct elf_files *elf_files, unsigned word_bits,
+                                          const char *const *paths, unsigned n)
 {
     struct symbols *symbols = calloc(1, sizeof(*symbols));
 
@@ -74,7 +74,7 @@ struct symbols *symbols_open_build(const uint8_t *build_id, const char *board, u
                                   .whose = "the recorded system",
                                   .option = option};
 
-    return opened(&elf_files, word_bits, paths, n);
+    return symbols_open_files(&elf_files, word_bits, paths, n);
 }
 
 struct symbols *symbols_open(const struct kev *kev, const char *option, const char *const *paths,
@@ -95,7 +95,7 @@ struct symbols *symbols_open(const struct kev *kev, const char *option, const ch
     if (info->build_id != NULL && info->build_id_len == ELF_ID_BYTES) {
         elf_files.build_id = info->build_id;
     }
-    symbols = opened(&elf_files, info->word_bits, paths, n);
+    symbols = symbols_open_files(&elf_files, info->word_bits, paths, n);
     if (symbols != NULL) {
         symbols->kev = kev;
     }
@@ -127,7 +127,7 @@ enum dt_detail symbols_detail(const struct symbols *symbols, const char *object)
 
 /* ---- the texts of processes --------------------------------------------------------- */
 
-static struct text *text_of(const struct symbols *symbols, uint32_t pid)
+static struct text *symbols_text_of(const struct symbols *symbols, uint32_t pid)
 {
     unsigned at = symbols->buckets[pid % BUCKETS];
 
@@ -137,7 +137,7 @@ static struct text *text_of(const struct symbols *symbols, uint32_t pid)
     return at == 0 ? NULL : &symbols->texts[at - 1];
 }
 
-static struct text *text_add(struct symbols *symbols, uint32_t pid)
+static struct text *symbols_text_add(struct symbols *symbols, uint32_t pid)
 {
     unsigned n = symbols->ntexts;
 
@@ -161,10 +161,10 @@ static struct text *text_add(struct symbols *symbols, uint32_t pid)
 bool symbols_learn_text(struct symbols *symbols, uint32_t pid, uint64_t start, uint64_t bytes,
                         const char *name, size_t length)
 {
-    struct text *text = text_of(symbols, pid);
+    struct text *text = symbols_text_of(symbols, pid);
 
     if (text == NULL) {
-        text = text_add(symbols, pid);
+        text = symbols_text_add(symbols, pid);
     }
     if (text == NULL || length >= NAME_MOST) {
         return false;
@@ -210,8 +210,8 @@ struct place {
     uint64_t linked;
 };
 
-static bool find(const struct symbols *symbols, const struct text *text, uint64_t address,
-                 struct place *place)
+static bool symbols_find_place(const struct symbols *symbols, const struct text *text,
+                               uint64_t address, struct place *place)
 {
     uint64_t linked;
 
@@ -236,7 +236,7 @@ static bool find_any(const struct symbols *symbols, uint64_t address, struct pla
         if (address - text->start >= text->bytes) {
             continue;
         }
-        if (!find(symbols, text, address, &other)) {
+        if (!symbols_find_place(symbols, text, address, &other)) {
             return false;
         }
         if (found && (strcmp(place->symbol.object, other.symbol.object) != 0 ||
@@ -250,7 +250,8 @@ static bool find_any(const struct symbols *symbols, uint64_t address, struct pla
 }
 
 /* What does not fit is left out. */
-static void put(char text[SYMBOLS_NAME_MOST], size_t *n, const char *before, const char *word)
+static void symbols_put_word(char text[SYMBOLS_NAME_MOST], size_t *n, const char *before,
+                             const char *word)
 {
     int wrote = snprintf(text + *n, SYMBOLS_NAME_MOST - *n, "%s%s", before, word);
 
@@ -258,8 +259,8 @@ static void put(char text[SYMBOLS_NAME_MOST], size_t *n, const char *before, con
     text[*n] = '\0';
 }
 
-static void put_frames(struct symbols *symbols, const char *object, uint64_t linked,
-                       char text[SYMBOLS_NAME_MOST], size_t *n)
+static void symbols_put_frames(struct symbols *symbols, const char *object, uint64_t linked,
+                               char text[SYMBOLS_NAME_MOST], size_t *n)
 {
     struct dt_frame frames[FRAMES_MOST];
     unsigned nframes = dt_frames_in(symbols->session, object, linked, frames, FRAMES_MOST);
@@ -276,9 +277,9 @@ static void put_frames(struct symbols *symbols, const char *object, uint64_t lin
             file = strchr(file, '/') + 1;
         }
         snprintf(place, sizeof(place), "%s:%u", file, frames[i].line);
-        put(text, n, i == 0 ? " " : ", inlined at ", place);
+        symbols_put_word(text, n, i == 0 ? " " : ", inlined at ", place);
         if (nframes > 1 && frames[i].function != NULL) {
-            put(text, n, " in ", frames[i].function);
+            symbols_put_word(text, n, " in ", frames[i].function);
         }
     }
 }
@@ -289,13 +290,13 @@ static void name_make(struct symbols *symbols, const struct place *place, const 
     char offset[24];
     size_t n = 0;
 
-    put(text, &n, "", place->symbol.object);
-    put(text, &n, "`", place->symbol.name);
+    symbols_put_word(text, &n, "", place->symbol.object);
+    symbols_put_word(text, &n, "`", place->symbol.name);
     if (place->symbol.offset != 0) {
         snprintf(offset, sizeof(offset), "+0x%llx", (unsigned long long)place->symbol.offset);
-        put(text, &n, "", offset);
+        symbols_put_word(text, &n, "", offset);
     }
-    put_frames(symbols, object, place->linked, text, &n);
+    symbols_put_frames(symbols, object, place->linked, text, &n);
 }
 
 /* A Thumb function's address has bit 0 set. */
@@ -318,10 +319,10 @@ bool symbols_name(struct symbols *symbols, uint32_t pid, uint64_t address,
     struct kept_name *kept = kept_at(symbols, pid, address);
 
     if (!kept->used || kept->pid != pid || kept->address != address) {
-        const struct text *own = pid == 0 ? NULL : text_of(symbols, pid);
+        const struct text *own = pid == 0 ? NULL : symbols_text_of(symbols, pid);
         struct place place;
         bool found = pid == 0 ? find_any(symbols, address, &place)
-                              : own != NULL && find(symbols, own, address, &place);
+                              : own != NULL && symbols_find_place(symbols, own, address, &place);
 
         if (found) {
             name_make(symbols, &place, place.symbol.object, text);

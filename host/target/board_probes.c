@@ -23,7 +23,7 @@ struct row {
 #define TYPES(...) LIST(__VA_ARGS__)
 #define WORDS "uintptr_t", "uintptr_t", "uintptr_t", "uintptr_t", "uintptr_t", "uintptr_t"
 
-static const struct row rows[] = {
+static const struct row board_probes_row_table[] = {
 #define A(type, name) SDT_TYPE_##type
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
     {"sdt", #CLASS, #id, {TRACE_ARGS(fast, wide)}},
@@ -44,7 +44,7 @@ static const struct row rows[] = {
 #include "abi/kercalls.def"
 #undef KERCALL
 };
-enum { ROWS = sizeof(rows) / sizeof(*rows) };
+enum { ROWS = sizeof(board_probes_row_table) / sizeof(*board_probes_row_table) };
 
 unsigned board_probes_each(const char *provider, const char *module, const char *function,
                            const char *name, bool (*fn)(void *arg, const struct dt_probe_info *),
@@ -53,7 +53,7 @@ unsigned board_probes_each(const char *provider, const char *module, const char 
     unsigned n = 0;
 
     for (uint32_t i = 0; i < ROWS && dtrace_glob(module, "kernel"); i++) {
-        const struct row *r = &rows[i];
+        const struct row *r = &board_probes_row_table[i];
         const struct dt_probe_info info = {.id = i + 1,
                                            .provider = r->provider,
                                            .module = "kernel",
@@ -72,5 +72,5 @@ unsigned board_probes_each(const char *provider, const char *module, const char 
 
 const char *board_probe_type(uint32_t id, unsigned n)
 {
-    return id >= 1 && id <= ROWS && n < ARGUMENTS ? rows[id - 1].types[n] : NULL;
+    return id >= 1 && id <= ROWS && n < ARGUMENTS ? board_probes_row_table[id - 1].types[n] : NULL;
 }

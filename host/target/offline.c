@@ -52,7 +52,7 @@ static const char *offline_argument(void *arg, uint32_t id, unsigned n)
     return board_probe_type(id, n);
 }
 
-static bool begins(const char *field, const char *with)
+static bool offline_begins_with(const char *field, const char *with)
 {
     return !*field || strpbrk(field, "*?[\\") || strncmp(field, with, strlen(with)) == 0;
 }
@@ -63,7 +63,7 @@ static bool offline_may_have(const char *provider, const char *function, const c
 {
     bool of_dtrace =
         dtrace_glob(name, "BEGIN") || dtrace_glob(name, "END") || dtrace_glob(name, "ERROR");
-    bool of_profile = begins(name, "tick-") || begins(name, "profile-");
+    bool of_profile = offline_begins_with(name, "tick-") || offline_begins_with(name, "profile-");
 
     return (dtrace_glob(provider, "dtrace") && !*function && of_dtrace) ||
            (dtrace_glob(provider, "profile") && !*function && of_profile) ||
@@ -107,7 +107,7 @@ static uint64_t offline_option_default(struct target *t, const char *option)
     return DT_OPTION_UNSET;
 }
 
-static void count(void *arg, const char *name, const void *data, size_t bytes)
+static void offline_count_program(void *arg, const char *name, const void *data, size_t bytes)
 {
     (void)name;
     (void)data;
@@ -121,7 +121,8 @@ static const char *id_trouble(const char *path)
 }
 
 /* A program for a kernel that has no boot image yet. */
-static bool add_program(const struct offline *o, struct dt_session *session, const char *path)
+static bool offline_add_program(const struct offline *o, struct dt_session *session,
+                                const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     struct elf_id id;
@@ -167,13 +168,13 @@ static bool offline_elf_files(struct target *t, struct dt_session *session,
     size_t bytes = 0;
 
     dt_session_no_helpers(session); /* what is compiled brings none along */
-    elf_boot_image(o->path, count, &bytes);
+    elf_boot_image(o->path, offline_count_program, &bytes);
     if (bytes) {
         return add_image(o, session, paths, n, quiet);
     }
     bool ok = dt_session_add_elf(session, o->path, "kernel", true);
     for (unsigned i = 0; ok && i < n; i++) {
-        ok = add_program(o, session, paths[i]);
+        ok = offline_add_program(o, session, paths[i]);
     }
     return ok;
 }

@@ -41,7 +41,7 @@ static struct target *open_boot(const char *spec, const char **why)
     return wire ? remote_target_open(wire, false, why) : NULL;
 }
 
-static struct target *open_elf(const char *spec, const char **why)
+static struct target *target_open_elf(const char *spec, const char **why)
 {
     return offline_target_open(spec + strlen("elf:"), why);
 }
@@ -53,8 +53,8 @@ struct target *target_open(const char *spec, const char **why)
         bool prefix;
         struct target *(*open)(const char *spec, const char **why);
     } rows[] = {
-        {"self", false, open_self}, {"boot", false, open_boot}, {"boot:", true, open_boot},
-        {"loop", false, open_loop}, {"elf:", true, open_elf},   {"unix:", true, open_link},
+        {"self", false, open_self}, {"boot", false, open_boot},      {"boot:", true, open_boot},
+        {"loop", false, open_loop}, {"elf:", true, target_open_elf}, {"unix:", true, open_link},
         {"tcp:", true, open_link},  {"/dev/", true, open_link},
 
     };

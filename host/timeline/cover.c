@@ -11,7 +11,7 @@
 
 /* By time; at one time what begins comes first, so that CPUs that take over from each other leave
  * no hole. */
-static int turn_order(const void *a, const void *b)
+static int timeline_turn_order(const void *a, const void *b)
 {
     const struct make_turn *x = a, *y = b;
 
@@ -103,12 +103,12 @@ bool cover_find(struct make *make)
         make->uncovered += n > 0 || facts->board[0] != '\0' || !facts->is_kymo;
     }
     if (make->nturns > 0) {
-        qsort(make->turns, make->nturns, sizeof(*make->turns), turn_order);
+        qsort(make->turns, make->nturns, sizeof(*make->turns), timeline_turn_order);
     }
     return !make->failed;
 }
 
-static void epoch_begin(struct make *make, int64_t ns, bool known)
+static void timeline_epoch_begin(struct make *make, int64_t ns, bool known)
 {
     struct timeline *timeline = make->timeline;
     uint32_t count = make->epoch;
@@ -131,7 +131,7 @@ static void epoch_begin(struct make *make, int64_t ns, bool known)
     }
 }
 
-static void turn_make(struct make *make, const struct make_turn *turn)
+static void timeline_turn_make(struct make *make, const struct make_turn *turn)
 {
     struct make_cpu *cpu = &make->cpus[turn->cpu];
 
@@ -144,7 +144,7 @@ static void turn_make(struct make *make, const struct make_turn *turn)
         others_lose_cpu(make, turn->cpu, turn->ns);
     }
     if (turn->covered ? make->uncovered == 1 : make->uncovered == 0) {
-        epoch_begin(make, turn->ns, turn->covered);
+        timeline_epoch_begin(make, turn->ns, turn->covered);
     }
     make->uncovered = turn->covered ? make->uncovered - 1 : make->uncovered + 1;
     if (turn->covered) {
@@ -162,7 +162,7 @@ void cover_until(struct make *make, int64_t ns)
         if (turn->covered ? turn->ns > ns : turn->ns >= ns) {
             return;
         }
-        turn_make(make, turn);
+        timeline_turn_make(make, turn);
         make->turn++;
     }
 }
@@ -170,7 +170,7 @@ void cover_until(struct make *make, int64_t ns)
 void cover_stop(struct make *make, int64_t ns)
 {
     for (unsigned cpu = 0; cpu < TIMELINE_CPUS; cpu++) {
-        turn_make(make, &(struct make_turn){ns, (uint8_t)cpu, false});
+        timeline_turn_make(make, &(struct make_turn){ns, (uint8_t)cpu, false});
     }
     make->nturns = make->turn;
 }

@@ -61,18 +61,19 @@ void others_cause(const struct make *make, unsigned on, uint32_t thread, struct 
 
 /* ---- messages ---------------------------------------------------------------------- */
 
-static uint32_t *bucket_of(const struct make *make, int32_t pid, uint32_t rcvid)
+static uint32_t *timeline_bucket_of(const struct make *make, int32_t pid, uint32_t rcvid)
 {
     uint64_t key = (uint64_t)(uint32_t)pid << 32 | rcvid;
 
     return &make->buckets[(key * 0x9e3779b97f4a7c15ull) >> 40 & (BUCKETS - 1)];
 }
 
-static void message_sent(struct make *make, const struct kev_item *item, const uint32_t *words)
+static void timeline_message_sent(struct make *make, const struct kev_item *item,
+                                  const uint32_t *words)
 {
     struct timeline *timeline = make->timeline;
     uint32_t client = make->cpus[item->cpu].current, index = timeline->nmessages, links = index;
-    uint32_t *bucket = bucket_of(make, (int32_t)words[1], words[0]), *link;
+    uint32_t *bucket = timeline_bucket_of(make, (int32_t)words[1], words[0]), *link;
     struct timeline_message *message;
 
     make->cpus[item->cpu].handed = TIMELINE_NONE;
@@ -98,10 +99,10 @@ static void message_sent(struct make *make, const struct kev_item *item, const u
 }
 
 /* The message that is received, taken out of its chain. */
-static uint32_t message_take(struct make *make, int32_t pid, uint32_t rcvid)
+static uint32_t timeline_message_take(struct make *make, int32_t pid, uint32_t rcvid)
 {
     const struct timeline *timeline = make->timeline;
-    uint32_t *link = bucket_of(make, pid, rcvid);
+    uint32_t *link = timeline_bucket_of(make, pid, rcvid);
 
     for (unsigned i = 0; i < CHAIN_MOST && *link != TIMELINE_NONE; i++) {
         const struct timeline_message *message = &timeline->messages[*link];
@@ -116,11 +117,12 @@ static uint32_t message_take(struct make *make, int32_t pid, uint32_t rcvid)
     return TIMELINE_NONE;
 }
 
-static void message_received(struct make *make, const struct kev_item *item, const uint32_t *words)
+static void timeline_message_received(struct make *make, const struct kev_item *item,
+                                      const uint32_t *words)
 {
     struct timeline *timeline = make->timeline;
     struct make_cpu *cpu = &make->cpus[item->cpu];
-    uint32_t index = message_take(make, (int32_t)words[1], words[0]);
+    uint32_t index = timeline_message_take(make, (int32_t)words[1], words[0]);
     struct timeline_message *message;
     const struct make_thread *client;
 
@@ -143,7 +145,7 @@ static void message_received(struct make *make, const struct kev_item *item, con
 }
 
 /* The client goes on, or is gone. */
-static void message_end(struct make *make, uint32_t client, int64_t ns, uint32_t flags)
+static void timeline_message_end(struct make *make, uint32_t client, int64_t ns, uint32_t flags)
 {
     struct make_thread *of = &make->threads[client];
     struct timeline_message *message;
@@ -169,10 +171,11 @@ void others_over(struct make *make, uint32_t thread, unsigned on, int64_t ns, bo
         make->timeline->threads[thread].pid == make->timeline->messages[handed].server_pid) {
         make->timeline->messages[handed].server = thread;
     }
-    message_end(make, thread, ns, TIMELINE_ABORTED);
+    timeline_message_end(make, thread, ns, TIMELINE_ABORTED);
 }
 
-static void pulse_sent(struct make *make, const struct kev_item *item, const uint32_t *words)
+static void timeline_pulse_sent(struct make *make, const struct kev_item *item,
+                                const uint32_t *words)
 {
     struct timeline *timeline = make->timeline;
     const struct make_cpu *cpu = &make->cpus[item->cpu];
@@ -196,23 +199,25 @@ static void pulse_sent(struct make *make, const struct kev_item *item, const uin
     }
 }
 
-static void comm_event(struct make *make, const struct kev_item *item, const uint32_t *words)
+static void timeline_comm_event(struct make *make, const struct kev_item *item,
+                                const uint32_t *words)
 {
     if (item->code == COMM_SEND || item->code == COMM_RECEIVE || item->code >= COMM_REPLY) {
         make->cpus[item->cpu].after_interrupt = false; /* no interrupt's doing */
     }
     if (item->code == COMM_SEND) {
-        message_sent(make, item, words);
+        timeline_message_sent(make, item, words);
     } else if (item->code == COMM_RECEIVE) {
-        message_received(make, item, words);
+        timeline_message_received(make, item, words);
     } else if (item->code == COMM_REPLY || item->code == COMM_ERROR) {
         uint32_t client = make_thread_of(make, (int32_t)words[1], (int32_t)words[0], item->ns);
 
         if (client != TIMELINE_NONE) {
-            message_end(make, client, item->ns, item->code == COMM_ERROR ? TIMELINE_ERROR : 0);
+            timeline_message_end(make, client, item->ns,
+                                 item->code == COMM_ERROR ? TIMELINE_ERROR : 0);
         }
     } else if (item->code < COMM_PULSES_END && item->code != COMM_RECEIVE_PULSE) {
-        pulse_sent(make, item, words);
+        timeline_pulse_sent(make, item, words);
     }
 }
 
@@ -277,7 +282,8 @@ static void nest_end(struct make *make, struct make_nest *nest, const struct kev
     }
 }
 
-static void interrupt_event(struct make *make, const struct kev_item *item, uint32_t number)
+static void timeline_interrupt_event(struct make *make, const struct kev_item *item,
+                                     uint32_t number)
 {
     struct make_cpu *cpu = &make->cpus[item->cpu];
 
@@ -344,12 +350,12 @@ void others_event(struct make *make, const struct kev_item *item)
     switch (item->class_id) {
     case TRACE_CLASS_COMM:
         if (nwords >= 2) {
-            comm_event(make, item, words);
+            timeline_comm_event(make, item, words);
         }
         break;
     case TRACE_CLASS_INT:
         if (nwords > 0) {
-            interrupt_event(make, item, words[0]);
+            timeline_interrupt_event(make, item, words[0]);
         }
         break;
     case TRACE_CLASS_SYSTEM:

@@ -7,8 +7,8 @@
 #include "host/pr_th.h"
 #include "host/timeline/make.h"
 
-static struct timeline_span *span_add(struct make *make, uint32_t thread, int64_t from,
-                                      unsigned state)
+static struct timeline_span *timeline_span_add(struct make *make, uint32_t thread, int64_t from,
+                                               unsigned state)
 {
     struct timeline *timeline = make->timeline;
     struct timeline_span *span =
@@ -55,7 +55,7 @@ static void gap_fill(struct make *make, uint32_t thread, int64_t ns)
     struct make_thread *of = &make->threads[thread];
 
     if (ns > of->ended) {
-        struct timeline_span *span = span_add(make, thread, of->ended, TIMELINE_UNKNOWN);
+        struct timeline_span *span = timeline_span_add(make, thread, of->ended, TIMELINE_UNKNOWN);
 
         if (span != NULL) {
             span->to = ns;
@@ -71,7 +71,7 @@ static void span_begin(struct make *make, uint32_t thread, int64_t ns,
     struct timeline_span *span;
 
     gap_fill(make, thread, ns);
-    span = span_add(make, thread, ns, state->state);
+    span = timeline_span_add(make, thread, ns, state->state);
     if (span == NULL) {
         return;
     }
@@ -89,7 +89,7 @@ static void span_begin(struct make *make, uint32_t thread, int64_t ns,
 }
 
 /* The CPU's current thread leaves it. Which state it has since taken on is known if it was seen. */
-static void cpu_leave(struct make *make, unsigned on, int64_t ns, bool known)
+static void timeline_cpu_leave(struct make *make, unsigned on, int64_t ns, bool known)
 {
     struct make_cpu *cpu = &make->cpus[on];
     uint32_t thread = cpu->current;
@@ -151,7 +151,7 @@ static void held_add(struct make *make, uint32_t thread, unsigned on)
 }
 
 /* It has become known what the CPU runs: states that waited for that begin. */
-static void held_begin(struct make *make, unsigned on, int64_t ns)
+static void timeline_held_begin(struct make *make, unsigned on, int64_t ns)
 {
     while (make->cpus[on].held != TIMELINE_NONE) {
         uint32_t thread = make->cpus[on].held;
@@ -171,8 +171,8 @@ static bool is_dumped(const struct kev_item *item)
     return (item->flags & KEV_FLAG_DUMP) != 0;
 }
 
-static void thread_runs(struct make *make, uint32_t thread, const struct kev_item *item,
-                        int priority)
+static void timeline_thread_runs(struct make *make, uint32_t thread, const struct kev_item *item,
+                                 int priority)
 {
     unsigned on = (unsigned)item->cpu;
     int64_t ns = item->ns;
@@ -192,9 +192,9 @@ static void thread_runs(struct make *make, uint32_t thread, const struct kev_ite
         return;
     }
     if (of->cpu >= 0) {
-        cpu_leave(make, (unsigned)of->cpu, ns, true);
+        timeline_cpu_leave(make, (unsigned)of->cpu, ns, true);
     }
-    cpu_leave(make, on, ns, true);
+    timeline_cpu_leave(make, on, ns, true);
     span_end(make, thread, ns);
     of->next.state = TIMELINE_UNKNOWN;
     if (!cpu->covered) { /* how long it runs is not known */
@@ -204,7 +204,7 @@ static void thread_runs(struct make *make, uint32_t thread, const struct kev_ite
     cpu->current = thread;
     span_begin(make, thread, ns, &state, (int)on);
     if (!known) {
-        held_begin(make, on, ns);
+        timeline_held_begin(make, on, ns);
     }
 }
 
@@ -231,8 +231,8 @@ static void state_describe(struct make *make, uint32_t thread, struct make_state
 }
 
 /* Any state but RUNNING. */
-static void thread_changes(struct make *make, uint32_t thread, const struct kev_item *item,
-                           int priority)
+static void timeline_thread_changes(struct make *make, uint32_t thread, const struct kev_item *item,
+                                    int priority)
 {
     struct make_thread *of = &make->threads[thread];
     unsigned on = (unsigned)item->cpu;
@@ -284,19 +284,19 @@ void states_event(struct make *make, const struct kev_item *item)
 
     if (thread == TIMELINE_NONE) {
         if (item->state == STATE_RUNNING) { /* a thread that has no entry */
-            cpu_leave(make, (unsigned)item->cpu, item->ns, true);
+            timeline_cpu_leave(make, (unsigned)item->cpu, item->ns, true);
         }
         return;
     }
     if (item->state == STATE_RUNNING) {
-        thread_runs(make, thread, item, priority);
+        timeline_thread_runs(make, thread, item, priority);
     } else if (item->state >= 0 && item->state < PR_TH_CREATE) {
         bool ready = item->state == STATE_READY;
 
         if ((ready || item->state == STATE_DEAD) && !is_dumped(item)) {
             others_over(make, thread, (unsigned)item->cpu, item->ns, ready);
         }
-        thread_changes(make, thread, item, priority);
+        timeline_thread_changes(make, thread, item, priority);
     } else if (item->code == PR_TH_DESTROY) {
         others_over(make, thread, (unsigned)item->cpu, item->ns, false);
         held_remove(make, thread);
@@ -316,7 +316,7 @@ void states_told(struct make *make, const struct kev_item *item)
 
 void states_lose_cpu(struct make *make, unsigned cpu, int64_t ns)
 {
-    cpu_leave(make, cpu, ns, false);
+    timeline_cpu_leave(make, cpu, ns, false);
 }
 
 void states_gain_cpu(struct make *make, unsigned on, int64_t ns)
@@ -342,7 +342,7 @@ void states_gain_cpu(struct make *make, unsigned on, int64_t ns)
     if (make->timeline->nspans > 0) {
         make->timeline->spans[make->timeline->nspans - 1].flags &= ~TIMELINE_FROM;
     }
-    held_begin(make, on, ns);
+    timeline_held_begin(make, on, ns);
 }
 
 /* The capture's end ends everything, though not in truth. */

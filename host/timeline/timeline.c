@@ -148,7 +148,7 @@ static bool threads_make(struct make *make)
     return true;
 }
 
-static void item_take(struct make *make, const struct kev_item *given)
+static void timeline_item_take(struct make *make, const struct kev_item *given)
 {
     struct timeline *timeline = make->timeline;
     struct kev_item copy = *given, *item = &copy;
@@ -197,7 +197,7 @@ static void items_read(struct make *make, timeline_progress *progress, void *arg
             timeline->outcome = KEV_FAILED;
             break;
         }
-        item_take(make, item);
+        timeline_item_take(make, item);
         if (n % REST_EVENTS == 0) {
             timeline_rest(timeline);
         }

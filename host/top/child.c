@@ -15,8 +15,8 @@
 #include "host/kymo.h"
 #include "host/top/child.h"
 
-static _Noreturn void child_exec(pid_t parent, const int out[2], const int err[2],
-                                 char *const *argv)
+static _Noreturn void top_exec_child(pid_t parent, const int out[2], const int err[2],
+                                     char *const *argv)
 {
     int null = open("/dev/null", O_RDONLY);
 
@@ -51,7 +51,7 @@ bool top_child_start(struct top_child *child, char *const *argv)
         return false;
     }
     if (child->pid == 0) {
-        child_exec(parent, out, err, argv);
+        top_exec_child(parent, out, err, argv);
     }
     close(out[1]);
     close(err[1]);

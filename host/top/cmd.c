@@ -38,7 +38,7 @@ static const char top_help[] =
 
 /* A thread that keeps its CPU is accounted for by the samples; a thread that a sample or the end of
  * the interval finds there has its time up to then. %d: the interval in seconds. */
-static const char script[] =
+static const char top_script_text[] =
     "sched:::on-cpu { self->at = timestamp; }\n"
     "sched:::off-cpu /self->at/ { @c[cpu, pid, tid, execname] = sum(timestamp - self->at);\n"
     "    @r[pid, tid, execname] = count(); self->at = 0; }\n"
@@ -82,7 +82,7 @@ struct top {
 
 /* ---- options ----------------------------------------------------------------------- */
 
-static bool number_parse(const char *text, unsigned long most, unsigned long *number)
+static bool top_number_parse(const char *text, unsigned long most, unsigned long *number)
 {
     char *end;
 
@@ -106,18 +106,18 @@ static bool sort_parse(const char *text, enum top_sort *sort)
 }
 
 /* Returns the exit status, -1 to continue. */
-static int option_use(struct top *top, int option, int argc, char **argv)
+static int top_option_use(struct top *top, int option, int argc, char **argv)
 {
     switch (option) {
     case 't':
         top->target = optarg;
         return -1;
     case 'd':
-        return number_parse(optarg, 3600, &top->interval)
+        return top_number_parse(optarg, 3600, &top->interval)
                    ? -1
                    : kymo_usage("top", "top: -d %s: not 1 to 3600 seconds", optarg);
     case 'n':
-        return number_parse(optarg, UINT32_MAX, &top->count)
+        return top_number_parse(optarg, UINT32_MAX, &top->count)
                    ? -1
                    : kymo_usage("top", "top: -n %s: not a number of intervals", optarg);
     case OPT_SORT:
@@ -126,7 +126,7 @@ static int option_use(struct top *top, int option, int argc, char **argv)
                    : kymo_usage("top", "top: --sort %s: not cpu, switches, messages or name",
                                 optarg);
     case OPT_ROWS:
-        return number_parse(optarg, UINT32_MAX, &top->rows)
+        return top_number_parse(optarg, UINT32_MAX, &top->rows)
                    ? -1
                    : kymo_usage("top", "top: --rows %s: not a number of threads", optarg);
     case OPT_JSON:
@@ -139,13 +139,13 @@ static int option_use(struct top *top, int option, int argc, char **argv)
     }
 }
 
-static int options_parse(struct top *top, int argc, char **argv)
+static int top_options_parse(struct top *top, int argc, char **argv)
 {
     int option, status = -1;
 
     opterr = 0;
     while (status < 0 && (option = getopt_long(argc, argv, ":t:d:n:h", top_options, NULL)) != -1) {
-        status = option_use(top, option, argc, argv);
+        status = top_option_use(top, option, argc, argv);
     }
     if (status < 0 && optind < argc) {
         return kymo_usage("top", "top: unknown argument %s", argv[optind]);
@@ -238,7 +238,7 @@ static bool key_use(struct top *top, char key)
 /* ---- the loop ---------------------------------------------------------------------- */
 
 /* Returns false when enough intervals were shown. */
-static bool line_take(struct top *top, const char *line)
+static bool top_line_take(struct top *top, const char *line)
 {
     if (top_frame_line(&top->frame, line) != TOP_WHOLE) {
         return true;
@@ -253,7 +253,7 @@ static bool line_take(struct top *top, const char *line)
 }
 
 /* Messages of the consumer: its drops are counted, the last one is shown. */
-static void message_take(struct top *top, const char *line)
+static void top_message_take(struct top *top, const char *line)
 {
     const char *at = strstr(line, " drop");
 
@@ -266,7 +266,7 @@ static void message_take(struct top *top, const char *line)
     snprintf(top->notice, sizeof(top->notice), "%s", line);
 }
 
-static void loop(struct top *top)
+static void top_run_loop(struct top *top)
 {
     struct pollfd fds[] = {{.fd = top->child.out.fd, .events = POLLIN},
                            {.fd = top->child.err.fd, .events = POLLIN},
@@ -283,14 +283,14 @@ static void loop(struct top *top)
                 fds[1].fd = -1;
             }
             while (top_lines_next(&top->child.err, line)) {
-                message_take(top, line);
+                top_message_take(top, line);
             }
         }
         if (fds[0].revents != 0) {
             top->is_lost = !top_lines_read(&top->child.out);
             more = !top->is_lost;
             while (more && top_lines_next(&top->child.out, line)) {
-                more = line_take(top, line);
+                more = top_line_take(top, line);
             }
         }
         if (fds[2].revents != 0) {
@@ -304,7 +304,7 @@ static void loop(struct top *top)
     while (fds[1].fd >= 0 && top->is_lost && !cmd_interrupted &&
            top_lines_read(&top->child.err)) { /* why it ended */
         while (top_lines_next(&top->child.err, line)) {
-            message_take(top, line);
+            top_message_take(top, line);
         }
     }
 }
@@ -315,7 +315,7 @@ static int top_run(struct top *top)
     char *words[8] = {"kymo", "dtrace", "-q", "-n"};
     unsigned n = 4;
 
-    if (asprintf(&program, script, (unsigned)top->interval) < 0) {
+    if (asprintf(&program, top_script_text, (unsigned)top->interval) < 0) {
         kymo_error("out of memory");
         return KYMO_FAILURE;
     }
@@ -333,7 +333,7 @@ static int top_run(struct top *top)
         return KYMO_FAILURE;
     }
     terminal_take(top);
-    loop(top);
+    top_run_loop(top);
     terminal_return(top);
     top_child_end(&top->child);
     free(program);
@@ -348,7 +348,7 @@ static int top_run(struct top *top)
 static int top_main(int argc, char **argv)
 {
     static struct top top = {.interval = 1};
-    int status = options_parse(&top, argc, argv);
+    int status = top_options_parse(&top, argc, argv);
 
     return status >= 0 ? status : top_run(&top);
 }

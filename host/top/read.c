@@ -40,7 +40,7 @@ static void frame_begin(struct top_frame *frame, uint64_t at_ns)
     frame->at_ns = at_ns;
 }
 
-static void row_add(struct top_frame *frame, const struct top_row *row)
+static void top_read_row_add(struct top_frame *frame, const struct top_row *row)
 {
     if (frame->nrows == frame->room) {
         unsigned room = frame->room == 0 ? 64 : 2 * frame->room;
@@ -59,7 +59,7 @@ static void row_add(struct top_frame *frame, const struct top_row *row)
 
 /* Reads numbers with a blank before each. Returns what stands behind them, NULL: they are not
  * there. */
-static const char *numbers(const char *at, int64_t *value, unsigned n)
+static const char *top_read_parse_numbers(const char *at, int64_t *value, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         char *end;
@@ -76,7 +76,7 @@ static const char *numbers(const char *at, int64_t *value, unsigned n)
     return at;
 }
 
-static uint64_t positive(int64_t value)
+static uint64_t top_read_clamp_positive(int64_t value)
 {
     return value > 0 ? (uint64_t)value : 0;
 }
@@ -93,7 +93,7 @@ static void cpu_note(struct top_frame *frame, int64_t cpu)
 static bool thread_line(struct top_frame *frame, char kind, const int64_t *value, const char *name)
 {
     struct top_row row = {.pid = (int32_t)value[0], .tid = (int32_t)value[1]};
-    uint64_t amount = positive(value[2]);
+    uint64_t amount = top_read_clamp_positive(value[2]);
 
     if (name == NULL || *name != ' ') {
         return false;
@@ -102,7 +102,7 @@ static bool thread_line(struct top_frame *frame, char kind, const int64_t *value
     row.cpu_ns = kind == 'C' ? amount : 0;
     row.runs = kind == 'R' ? amount : 0;
     row.sent = kind == 'S' ? amount : 0;
-    row_add(frame, &row);
+    top_read_row_add(frame, &row);
     return true;
 }
 
@@ -147,33 +147,33 @@ enum top_line top_frame_line(struct top_frame *frame, const char *line)
 
     switch (line[0]) {
     case 'T':
-        rest = numbers(line + 1, value, 1);
+        rest = top_read_parse_numbers(line + 1, value, 1);
         if (rest != NULL) {
-            frame_begin(frame, positive(value[0]));
+            frame_begin(frame, top_read_clamp_positive(value[0]));
         }
         return rest != NULL ? TOP_MORE : TOP_UNKNOWN;
     case 'C':
-        rest = numbers(line + 1, value, 4);
+        rest = top_read_parse_numbers(line + 1, value, 4);
         if (rest == NULL || !thread_line(frame, 'C', value + 1, rest)) {
             return TOP_UNKNOWN;
         }
         cpu_note(frame, value[0]);
         if (value[1] == TOP_IDLE_PID && value[0] >= 0 && value[0] < TOP_CPUS &&
             value[2] == value[0] + 1) {
-            frame->idle_ns[value[0]] += positive(value[3]);
+            frame->idle_ns[value[0]] += top_read_clamp_positive(value[3]);
         }
         return TOP_MORE;
     case 'R':
     case 'S':
-        rest = numbers(line + 1, value, 3);
+        rest = top_read_parse_numbers(line + 1, value, 3);
         return rest != NULL && thread_line(frame, line[0], value, rest) ? TOP_MORE : TOP_UNKNOWN;
     case 'I':
     case 'P':
-        if (numbers(line + 1, value, 2) == NULL) {
+        if (top_read_parse_numbers(line + 1, value, 2) == NULL) {
             return TOP_UNKNOWN;
         }
         cpu_note(frame, value[0]);
-        frame->interrupts += line[0] == 'I' ? positive(value[1]) : 0;
+        frame->interrupts += line[0] == 'I' ? top_read_clamp_positive(value[1]) : 0;
         return TOP_MORE;
     case 'E':
         if (line[1] == '\0') {

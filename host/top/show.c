@@ -62,7 +62,7 @@ static double per_second(const struct sums *sums, uint64_t amount)
     return sums->seconds > 0 ? (double)amount / sums->seconds : 0;
 }
 
-static double percent(const struct sums *sums, uint64_t ns)
+static double top_percent_of(const struct sums *sums, uint64_t ns)
 {
     return sums->seconds > 0 ? (double)ns / sums->seconds / 1e7 : 0;
 }
@@ -86,10 +86,9 @@ static struct sums sums_of(const struct top_frame *frame)
     for (unsigned cpu = 0; cpu < frame->ncpu; cpu++) {
         idle += frame->idle_ns[cpu];
     }
-    unsigned n = cpus_of(frame);
-    if (n > 0) {
-        sums.busy = 100 - percent(&sums, idle) / n;
-        sums.threads = percent(&sums, ran) / n;
+    if (frame->ncpu > 0) {
+        sums.busy = 100 - top_percent_of(&sums, idle) / frame->ncpu;
+        sums.threads = top_percent_of(&sums, ran) / frame->ncpu;
     }
     sums.busy = sums.busy < 0 || sums.seconds == 0 ? 0 : sums.busy;
     return sums;
@@ -143,7 +142,7 @@ void top_show(FILE *to, const struct top_frame *frame, const struct top_style *s
 
         if (!is_idle(frame, row)) {
             put_line(to, style, "%7" PRId32 " %5" PRId32 " %7.1f %10.1f %10.1f  %s", row->pid,
-                     row->tid, percent(&sums, row->cpu_ns), per_second(&sums, row->runs),
+                     row->tid, top_percent_of(&sums, row->cpu_ns), per_second(&sums, row->runs),
                      per_second(&sums, row->sent), row->name);
             shown++;
         }

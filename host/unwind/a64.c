@@ -8,14 +8,14 @@
 
 enum { FP = 29, LR = 30, SP = 31 };
 
-static int64_t extend(uint32_t field, unsigned bits)
+static int64_t unwind_a64_sign_extend(uint32_t field, unsigned bits)
 {
     uint32_t sign = 1u << (bits - 1);
 
     return (int64_t)(int32_t)((field ^ sign) - sign);
 }
 
-static void one_of_stack(struct unwind_state *s, unsigned reg, bool load, int at)
+static void unwind_a64_one_of_stack(struct unwind_state *s, unsigned reg, bool load, int at)
 {
     if (load) {
         unwind_load(s, reg == LR, reg == FP, at - s->sp);
@@ -26,8 +26,8 @@ static void one_of_stack(struct unwind_state *s, unsigned reg, bool load, int at
 
 /* `offset` is the address's; `back`: added to the stack pointer, by a pre-index before
  * the access. */
-static void at_stack(struct unwind_state *s, unsigned first, unsigned second, bool load,
-                     int64_t offset, int64_t back)
+static void unwind_a64_at_stack(struct unwind_state *s, unsigned first, unsigned second, bool load,
+                                int64_t offset, int64_t back)
 {
     int at = (int)offset;
 
@@ -35,9 +35,9 @@ static void at_stack(struct unwind_state *s, unsigned first, unsigned second, bo
         unwind_moves_sp(s, -back);
         at -= (int)back;
     }
-    one_of_stack(s, first, load, at);
+    unwind_a64_one_of_stack(s, first, load, at);
     if (second != SP) {
-        one_of_stack(s, second, load, at + 8);
+        unwind_a64_one_of_stack(s, second, load, at + 8);
     }
     if (back > 0) {
         unwind_moves_sp(s, -back);
@@ -45,7 +45,7 @@ static void at_stack(struct unwind_state *s, unsigned first, unsigned second, bo
 }
 
 /* STP and LDP; of SIMD registers too, which only move the stack pointer. */
-static bool pair(struct unwind_state *s, uint32_t i)
+static bool unwind_a64_pair_insn(struct unwind_state *s, uint32_t i)
 {
     unsigned kind = i >> 23 & 3, opc = i >> 30;
     bool load = i >> 22 & 1, simd = i >> 26 & 1;
@@ -53,15 +53,18 @@ static bool pair(struct unwind_state *s, uint32_t i)
     if ((i & 0x3a000000) != 0x28000000 || (i >> 5 & 31) != SP) {
         return false;
     }
-    int64_t offset = extend(i >> 15 & 0x7f, 7) * (simd ? 4 << opc : opc & 2 ? 8 : 4);
+    int64_t offset = unwind_a64_sign_extend(i >> 15 & 0x7f, 7) * (simd      ? 4 << opc
+                                                                  : opc & 2 ? 8
+                                                                            : 4);
     int64_t back = kind & 1 ? offset : 0;
     bool whole = !simd && opc == 2;
-    at_stack(s, whole ? i & 31 : SP, whole ? i >> 10 & 31 : SP, load, kind == 1 ? 0 : offset, back);
+    unwind_a64_at_stack(s, whole ? i & 31 : SP, whole ? i >> 10 & 31 : SP, load,
+                        kind == 1 ? 0 : offset, back);
     return true;
 }
 
 /* STR and LDR. */
-static bool single(struct unwind_state *s, uint32_t i)
+static bool unwind_a64_single_insn(struct unwind_state *s, uint32_t i)
 {
     unsigned size = i >> 30, opc = i >> 22 & 3;
     bool simd = i >> 26 & 1, whole = !simd && size == 3;
@@ -72,11 +75,11 @@ static bool single(struct unwind_state *s, uint32_t i)
         return false;
     }
     if ((i & 0x3b000000) == 0x39000000) {
-        at_stack(s, reg, SP, load, (int64_t)(i >> 10 & 0xfff) << scale, 0);
+        unwind_a64_at_stack(s, reg, SP, load, (int64_t)(i >> 10 & 0xfff) << scale, 0);
     } else if ((i & 0x3b200000) == 0x38000000) {
         unsigned kind = i >> 10 & 3;
-        int64_t offset = extend(i >> 12 & 0x1ff, 9);
-        at_stack(s, reg, SP, load, kind == 1 ? 0 : offset, kind & 1 ? offset : 0);
+        int64_t offset = unwind_a64_sign_extend(i >> 12 & 0x1ff, 9);
+        unwind_a64_at_stack(s, reg, SP, load, kind == 1 ? 0 : offset, kind & 1 ? offset : 0);
     } else {
         return false;
     }
@@ -106,7 +109,7 @@ static bool add_immediate(struct unwind_state *s, uint32_t i)
 }
 
 /* ADD, SUB of an extended register to the stack pointer. */
-static bool add_register(struct unwind_state *s, uint32_t i)
+static bool unwind_a64_add_register(struct unwind_state *s, uint32_t i)
 {
     if ((i & 0xbfe0001f) != 0x8b20001f) {
         return false;
@@ -163,8 +166,8 @@ void unwind_a64_effect(struct unwind_state *s, const struct fbt_text *t, uint64_
     if (move_wide(s, i)) {
         return;
     }
-    bool known = pair(s, i) || single(s, i) || add_immediate(s, i) || add_register(s, i) ||
-                 logic_immediate(s, i);
+    bool known = unwind_a64_pair_insn(s, i) || unwind_a64_single_insn(s, i) ||
+                 add_immediate(s, i) || unwind_a64_add_register(s, i) || logic_immediate(s, i);
     if (!known && (i & 0xffe0ffe0) == 0xaa0003e0) { /* mov x, x */
         if ((i & 31) == LR && s->ra.where == UNWIND_AT_HOME) {
             s->ra.where = UNWIND_NOWHERE;

@@ -32,19 +32,19 @@ struct next {
     bool calls;
 };
 
-static size_t slot(const struct flow *f, uint64_t address)
+static size_t unwind_flow_state_slot(const struct flow *f, uint64_t address)
 {
     return unwind_slot(f->t, address);
 }
 
-static bool in_text(const struct flow *f, uint64_t address)
+static bool unwind_flow_in_text(const struct flow *f, uint64_t address)
 {
     return address >= f->t->base && address < f->t->base + f->t->size;
 }
 
 static const struct fbt_function *function_of(const struct flow *f, uint64_t address)
 {
-    return in_text(f, address) ? f->covers[slot(f, address)] : NULL;
+    return unwind_flow_in_text(f, address) ? f->covers[unwind_flow_state_slot(f, address)] : NULL;
 }
 
 static bool is_piece(const struct fbt_function *fn)
@@ -66,7 +66,7 @@ static bool can_return(const struct flow *f, uint64_t address)
     return !fn || fn->at != address || f->returns[fn - f->k->functions];
 }
 
-static uint32_t half_at(const struct fbt_text *t, uint64_t address)
+static uint32_t unwind_flow_half_at(const struct fbt_text *t, uint64_t address)
 {
     const uint8_t *b = t->bytes + (address - t->base);
 
@@ -77,7 +77,7 @@ static uint32_t half_at(const struct fbt_text *t, uint64_t address)
 static bool goes_on(const struct flow *f, uint64_t address)
 {
     const struct fbt_text *t = f->t;
-    uint32_t low = half_at(t, address);
+    uint32_t low = unwind_flow_half_at(t, address);
 
     if (fbt_marked(t, address, FBT_MARK_DATA)) {
         return false;
@@ -88,11 +88,11 @@ static bool goes_on(const struct flow *f, uint64_t address)
     if (t->thumb) {
         return (low & 0xff00) == 0xdf00 || (low & 0xff00) == 0xbe00;
     }
-    uint32_t insn = low | half_at(t, address + 2) << 16;
+    uint32_t insn = low | unwind_flow_half_at(t, address + 2) << 16;
     return (insn & 0xff000000) == 0xd4000000 && (insn & 0xffe0001f) != 0xd4200000;
 }
 
-static void go(struct next *n, uint64_t at)
+static void unwind_flow_add_next(struct next *n, uint64_t at)
 {
     n->at[n->n++] = at;
 }
@@ -100,26 +100,27 @@ static void go(struct next *n, uint64_t at)
 /* The linker's stub around an erratum: one instruction, then a jump back. */
 static bool is_stub(const struct flow *f, uint64_t target)
 {
-    return in_text(f, target) && !function_of(f, target) &&
+    return unwind_flow_in_text(f, target) && !function_of(f, target) &&
            !fbt_marked(f->t, target, FBT_MARK_DATA);
 }
 
-static void branch(const struct flow *f, struct next *n, uint64_t at, const struct fbt_insn *i)
+static void unwind_flow_add_branch(const struct flow *f, struct next *n, uint64_t at,
+                                   const struct fbt_insn *i)
 {
     const struct fbt_function *to = function_of(f, i->target);
     bool own = to && to == function_of(f, at) && i->target != to->at;
 
     if (own || is_stub(f, i->target) || (to && !is_start(f, i->target))) {
-        go(n, i->target);
+        unwind_flow_add_next(n, i->target);
     } else if (to && to == function_of(f, at)) {
-        go(n, i->target); /* a loop to its start */
+        unwind_flow_add_next(n, i->target); /* a loop to its start */
     } else {
         n->leaves = can_return(f, i->target);
     }
 }
 
-static struct next next_of(const struct flow *f, uint64_t at, const struct fbt_insn *i,
-                           bool conditional)
+static struct next unwind_flow_next_of(const struct flow *f, uint64_t at, const struct fbt_insn *i,
+                                       bool conditional)
 {
     struct next n = {.n = 0};
     bool on = i->conditional || conditional;
@@ -129,11 +130,11 @@ static struct next next_of(const struct flow *f, uint64_t at, const struct fbt_i
         n.leaves = true;
         break;
     case FBT_BRANCH:
-        branch(f, &n, at, i);
+        unwind_flow_add_branch(f, &n, at, i);
         break;
     case FBT_SHIFTED:
         if (i->has_target) {
-            branch(f, &n, at, i);
+            unwind_flow_add_branch(f, &n, at, i);
         }
         on = true;
         break;
@@ -154,15 +155,15 @@ static struct next next_of(const struct flow *f, uint64_t at, const struct fbt_i
         break;
     }
     if (on) {
-        go(&n, at + i->length);
+        unwind_flow_add_next(&n, at + i->length);
     }
     return n;
 }
 
-static void put(struct flow *f, uint64_t at)
+static void unwind_flow_put_work(struct flow *f, uint64_t at)
 {
-    if (in_text(f, at) && !f->queued[slot(f, at)]) {
-        f->queued[slot(f, at)] = true;
+    if (unwind_flow_in_text(f, at) && !f->queued[unwind_flow_state_slot(f, at)]) {
+        f->queued[unwind_flow_state_slot(f, at)] = true;
         f->todo[f->ntodo++] = at;
     }
 }
@@ -186,10 +187,10 @@ static void each_of_table(struct flow *f, uint64_t table, unsigned size,
 
 /* ---- which functions return -------------------------------------------------------- */
 
-static void visit(struct flow *f, uint64_t to, const struct unwind_state *s)
+static void unwind_flow_merge_state(struct flow *f, uint64_t to, const struct unwind_state *s)
 {
     (void)s;
-    put(f, to);
+    unwind_flow_put_work(f, to);
 }
 
 /* Makes a pass over a function; returns whether it can return, as far as is known of the others. */
@@ -199,27 +200,28 @@ static bool finds_return(struct flow *f, const struct fbt_function *fn)
     size_t first = 0;
 
     f->ntodo = 0;
-    put(f, fn->at);
+    unwind_flow_put_work(f, fn->at);
     for (; first < f->ntodo && !found; first++) {
         uint64_t at = f->todo[first];
         unsigned conditional = 0;
         bool more = true;
-        while (more && in_text(f, at)) { /* straight on, for the sake of IT blocks */
+        while (more && unwind_flow_in_text(f, at)) { /* straight on, for the sake of IT blocks */
             struct fbt_insn i = fbt_decode_at(f->t, at);
-            struct next n = next_of(f, at, &i, conditional > 0);
+            struct next n = unwind_flow_next_of(f, at, &i, conditional > 0);
             conditional = i.kind == FBT_IT ? i.size : conditional ? conditional - 1 : 0;
             found |= n.leaves || n.indirect;
             if (i.kind == FBT_TABLE) {
-                each_of_table(f, at + i.length, i.size, visit, NULL);
+                each_of_table(f, at + i.length, i.size, unwind_flow_merge_state, NULL);
             }
             more = false;
             for (unsigned j = 0; j < n.n; j++) {
                 bool straight = n.at[j] == at + i.length;
                 if (!straight) {
-                    put(f, n.at[j]);
-                } else if (!f->queued[slot(f, n.at[j])] && in_text(f, n.at[j])) {
+                    unwind_flow_put_work(f, n.at[j]);
+                } else if (!f->queued[unwind_flow_state_slot(f, n.at[j])] &&
+                           unwind_flow_in_text(f, n.at[j])) {
                     more = true;
-                    f->queued[slot(f, n.at[j])] = true;
+                    f->queued[unwind_flow_state_slot(f, n.at[j])] = true;
                     f->todo[f->ntodo++] = n.at[j]; /* to be cleared at the end */
                 }
             }
@@ -227,7 +229,7 @@ static bool finds_return(struct flow *f, const struct fbt_function *fn)
         }
     }
     for (size_t j = 0; j < f->ntodo; j++) {
-        f->queued[slot(f, f->todo[j])] = false;
+        f->queued[unwind_flow_state_slot(f, f->todo[j])] = false;
     }
     return found;
 }
@@ -248,14 +250,15 @@ static void find_returns(struct flow *f)
 
 /* ---- states ------------------------------------------------------------------------ */
 
-static void reach(struct flow *f, uint64_t at, const struct unwind_state *s)
+static void unwind_flow_reach_address(struct flow *f, uint64_t at, const struct unwind_state *s)
 {
-    if (in_text(f, at) && !is_start(f, at) && unwind_join(&f->states[slot(f, at)], s)) {
-        put(f, at);
+    if (unwind_flow_in_text(f, at) && !is_start(f, at) &&
+        unwind_join(&f->states[unwind_flow_state_slot(f, at)], s)) {
+        unwind_flow_put_work(f, at);
     }
 }
 
-static void effect(const struct flow *f, struct unwind_state *s, uint64_t at)
+static void unwind_flow_apply_effect(const struct flow *f, struct unwind_state *s, uint64_t at)
 {
     if (f->t->x86) {
         unwind_x86_effect(s, f->t, at);
@@ -292,7 +295,7 @@ static void call_inside(struct flow *f, const struct fbt_insn *i)
     const struct unwind_state entry = entry_state(f);
 
     if (i->has_target && function_of(f, i->target) && !is_start(f, i->target)) {
-        reach(f, i->target, &entry);
+        unwind_flow_reach_address(f, i->target, &entry);
     }
 }
 
@@ -301,25 +304,25 @@ static void follow_edges(struct flow *f, uint64_t at, const struct unwind_state 
 {
     for (size_t i = 0; fbt_marked(f->t, at, FBT_MARK_EDGE) && i < f->k->nedges; i++) {
         if (f->k->edges[i].from == at) {
-            reach(f, f->k->edges[i].to, s);
+            unwind_flow_reach_address(f, f->k->edges[i].to, s);
         }
     }
 }
 
 /* Decodes an instruction; s becomes the state behind it. */
-static struct next step(struct flow *f, uint64_t at, struct unwind_state *s,
-                        const struct fbt_insn *i, bool conditional)
+static struct next unwind_flow_step_insn(struct flow *f, uint64_t at, struct unwind_state *s,
+                                         const struct fbt_insn *i, bool conditional)
 {
-    struct next n = next_of(f, at, i, conditional);
+    struct next n = unwind_flow_next_of(f, at, i, conditional);
 
     follow_edges(f, at, s);
-    effect(f, s, at);
+    unwind_flow_apply_effect(f, s, at);
     if (n.calls) {
         call_inside(f, i);
         after_call(s);
     }
     if (i->kind == FBT_TABLE) {
-        each_of_table(f, at + i->length, i->size, reach, s);
+        each_of_table(f, at + i->length, i->size, unwind_flow_reach_address, s);
     }
     return n;
 }
@@ -333,15 +336,15 @@ static uint64_t step_it(struct flow *f, uint64_t at, struct unwind_state *s, uns
     struct unwind_state inside = *s;
     bool left = false;
 
-    for (; count > 0 && in_text(f, at); count--) {
+    for (; count > 0 && unwind_flow_in_text(f, at); count--) {
         struct fbt_insn i = fbt_decode_at(f->t, at);
-        struct unwind_state *here = &f->states[slot(f, at)];
+        struct unwind_state *here = &f->states[unwind_flow_state_slot(f, at)];
         unwind_join(here, &inside);
-        struct next n = step(f, at, &inside, &i, true);
+        struct next n = unwind_flow_step_insn(f, at, &inside, &i, true);
         left |= n.leaves || n.indirect;
         for (unsigned j = 0; j < n.n; j++) {
             if (n.at[j] != at + i.length) {
-                reach(f, n.at[j], &inside);
+                unwind_flow_reach_address(f, n.at[j], &inside);
                 left = true;
             }
         }
@@ -353,21 +356,21 @@ static uint64_t step_it(struct flow *f, uint64_t at, struct unwind_state *s, uns
     return at;
 }
 
-static void follow(struct flow *f)
+static void unwind_flow_follow_paths(struct flow *f)
 {
     while (f->ntodo > 0) {
         uint64_t at = f->todo[--f->ntodo];
-        f->queued[slot(f, at)] = false;
-        struct unwind_state s = f->states[slot(f, at)];
+        f->queued[unwind_flow_state_slot(f, at)] = false;
+        struct unwind_state s = f->states[unwind_flow_state_slot(f, at)];
         struct fbt_insn i = fbt_decode_at(f->t, at);
         if (i.kind == FBT_IT) {
-            reach(f, step_it(f, at + i.length, &s, i.size), &s);
+            unwind_flow_reach_address(f, step_it(f, at + i.length, &s, i.size), &s);
             continue;
         }
-        struct next n = step(f, at, &s, &i, false);
+        struct next n = unwind_flow_step_insn(f, at, &s, &i, false);
         for (unsigned j = 0; j < n.n; j++) {
             if (n.at[j] != at + i.length || function_of(f, n.at[j]) == function_of(f, at)) {
-                reach(f, n.at[j], &s);
+                unwind_flow_reach_address(f, n.at[j], &s);
             }
         }
     }
@@ -379,14 +382,14 @@ static void follow_indirect(struct flow *f, const struct fbt_function *fn)
 {
     const struct unwind_state *jump = NULL;
 
-    for (uint64_t at = fn->at; at < fn->at + fn->size && in_text(f, at);) {
+    for (uint64_t at = fn->at; at < fn->at + fn->size && unwind_flow_in_text(f, at);) {
         struct fbt_insn i = fbt_decode_at(f->t, at);
-        const struct unwind_state *here = &f->states[slot(f, at)];
+        const struct unwind_state *here = &f->states[unwind_flow_state_slot(f, at)];
         bool code = !fbt_marked(f->t, at, FBT_MARK_DATA);
         if (code && !here->reached && jump && !unwind_is_filling(f->t, at)) {
             struct unwind_state s = *jump;
-            reach(f, at, &s);
-            follow(f);
+            unwind_flow_reach_address(f, at, &s);
+            unwind_flow_follow_paths(f);
         }
         bool call = i.may_call && (!here->sp_known || here->sp == entry_state(f).sp);
         if (code && here->reached && i.kind == FBT_INDIRECT && !call) {
@@ -396,15 +399,15 @@ static void follow_indirect(struct flow *f, const struct fbt_function *fn)
     }
 }
 
-static void cover(struct flow *f)
+static void unwind_flow_cover_text(struct flow *f)
 {
     const struct fbt_kernel *k = f->k;
 
     for (size_t i = 0; i < k->nfunctions; i++) {
         const struct fbt_function *fn = &k->functions[i];
-        for (uint64_t at = fn->at; at < fn->at + fn->size && in_text(f, at);
+        for (uint64_t at = fn->at; at < fn->at + fn->size && unwind_flow_in_text(f, at);
              at += unwind_unit(f->t)) {
-            f->covers[slot(f, at)] = fn;
+            f->covers[unwind_flow_state_slot(f, at)] = fn;
         }
     }
 }
@@ -423,19 +426,19 @@ static bool has_caller(const struct fbt_function *fn)
     return true;
 }
 
-static void begin(struct flow *f)
+static void unwind_flow_begin_functions(struct flow *f)
 {
     for (size_t i = 0; i < f->k->nfunctions; i++) {
         const struct fbt_function *fn = &f->k->functions[i];
-        if (!is_piece(fn) && in_text(f, fn->at)) {
-            f->states[slot(f, fn->at)] = entry_state(f);
+        if (!is_piece(fn) && unwind_flow_in_text(f, fn->at)) {
+            f->states[unwind_flow_state_slot(f, fn->at)] = entry_state(f);
             if (!has_caller(fn)) {
-                f->states[slot(f, fn->at)].ra.where = UNWIND_NOWHERE;
+                f->states[unwind_flow_state_slot(f, fn->at)].ra.where = UNWIND_NOWHERE;
             }
-            put(f, fn->at);
+            unwind_flow_put_work(f, fn->at);
         }
     }
-    follow(f);
+    unwind_flow_follow_paths(f);
     for (size_t i = 0; i < f->k->nfunctions; i++) {
         follow_indirect(f, &f->k->functions[i]);
     }
@@ -455,9 +458,9 @@ struct unwind_state *unwind_flow(const struct fbt_kernel *k)
     if (!f.covers || !f.states || !f.returns || !f.todo || !f.queued) {
         fbt_die("no memory");
     }
-    cover(&f);
+    unwind_flow_cover_text(&f);
     find_returns(&f);
-    begin(&f);
+    unwind_flow_begin_functions(&f);
     free(f.covers);
     free(f.returns);
     free(f.todo);

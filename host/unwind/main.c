@@ -21,7 +21,7 @@
 #include "host/unwind/unwind.h"
 
 /* Returns the beginning of the segment that has the text: programs are loaded by segments. */
-static uint64_t segment_of(const char *path, uint64_t text)
+static uint64_t unwind_segment_of(const char *path, uint64_t text)
 {
     int fd = open(path, O_RDONLY);
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -52,7 +52,7 @@ static void print_c(const struct unwind_table *t)
     printf("\n};\nconst unsigned kernel_unwind_words = %zu;\n", t->nwords);
 }
 
-static void write_table(const struct unwind_table *t, const char *path)
+static void unwind_write_table(const struct unwind_table *t, const char *path)
 {
     FILE *out = fopen(path, "wb");
 
@@ -61,7 +61,7 @@ static void write_table(const struct unwind_table *t, const char *path)
     }
 }
 
-static void print_place(char name, const struct unwind_place *p)
+static void unwind_print_place(char name, const struct unwind_place *p)
 {
     if (p->where == UNWIND_AT_STACK) {
         printf(" %c=%+d", name, p->at);
@@ -83,7 +83,7 @@ static bool is_nop(const struct fbt_text *t, uint64_t at)
     return t->thumb ? memcmp(b, thumb, 2) == 0 || memcmp(b, wide, 4) == 0 : memcmp(b, a64, 4) == 0;
 }
 
-static void dump(const struct fbt_kernel *k, const struct unwind_state *states)
+static void unwind_dump_states(const struct fbt_kernel *k, const struct unwind_state *states)
 {
     for (size_t i = 0; i < k->nfunctions; i++) {
         const struct fbt_function *f = &k->functions[i];
@@ -97,8 +97,8 @@ static void dump(const struct fbt_kernel *k, const struct unwind_state *states)
                 printf(" %llx", (unsigned long long)at);
                 printf(s->sp_known ? " sp%+d" : " sp?", s->sp);
                 printf(s->fp_known ? " fp%+d" : " fp?", s->fp);
-                print_place('r', &s->ra);
-                print_place('f', &s->fp_saved);
+                unwind_print_place('r', &s->ra);
+                unwind_print_place('f', &s->fp_saved);
                 printf("\n");
             }
             at += fbt_decode_at(&k->text, at).length;
@@ -114,7 +114,7 @@ struct symbol {
     uint32_t number;
 };
 
-static int by_address(const void *a, const void *b)
+static int unwind_by_address(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;
 
@@ -167,7 +167,7 @@ static int write_functions(const char *program, const char *path)
         errx(1, "%s: %s", n == 0 ? program : path,
              n == 0 ? "no ELF file with symbols of functions" : strerror(errno));
     }
-    qsort(symbols, n, sizeof(*symbols), by_address);
+    qsort(symbols, n, sizeof(*symbols), unwind_by_address);
     for (size_t i = 0; i <= n; i++) {
         uint32_t word = i == 0 ? FUNCTIONS_MAGIC : symbols[i - 1].number;
         for (unsigned shift = 0; (i < 2 || symbols[i - 1].at != symbols[i - 2].at) && shift < 32;
@@ -202,11 +202,11 @@ int main(int argc, char **argv)
     fbt_kernel_read(&k, path);
     struct unwind_state *states = unwind_flow(&k);
     if (option && argv[1][1] == 'd') {
-        dump(&k, states);
+        unwind_dump_states(&k, states);
     } else {
-        uint64_t base = option ? k.text.base : segment_of(path, k.text.base);
+        uint64_t base = option ? k.text.base : unwind_segment_of(path, k.text.base);
         unwind_table_make(&table, &k, states, base);
-        option ? print_c(&table) : write_table(&table, argv[2]);
+        option ? print_c(&table) : unwind_write_table(&table, argv[2]);
         free(table.words);
     }
     free(states);

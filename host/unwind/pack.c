@@ -82,7 +82,7 @@ static size_t entry_put(const struct packing *p, size_t i, uint8_t *to)
 }
 
 /* Makes the blocks, in zeroed memory; with starts == NULL only counts them. */
-static uint32_t blocks_make(const struct packing *p, uint32_t *starts, uint8_t *blocks)
+static uint32_t unwind_pack_blocks_make(const struct packing *p, uint32_t *starts, uint8_t *blocks)
 {
     uint32_t n = 0;
     size_t used = UNWIND_BLOCK;
@@ -140,7 +140,7 @@ uint32_t *unwind_pack(const struct unwind_rule *rules, size_t nrules, const stru
     p->rows = rows;
     p->nrows = rows_spread(some, nsome, rows);
     pairs_choose(p);
-    uint32_t nblocks = blocks_make(p, NULL, NULL);
+    uint32_t nblocks = unwind_pack_blocks_make(p, NULL, NULL);
     size_t pair_words = (p->npairs + 1) / 2;
     *nwords = UNWIND_HEADER_WORDS + 2 * nrules + nblocks * (1 + UNWIND_BLOCK / 4) + pair_words;
     uint32_t *words = calloc(*nwords, sizeof(*words)), *w = words;
@@ -155,7 +155,7 @@ uint32_t *unwind_pack(const struct unwind_rule *rules, size_t nrules, const stru
             *w++ = rules[i].places;
         }
         memcpy(w + nblocks, p->pairs, sizeof(p->pairs[0]) * p->npairs);
-        blocks_make(p, w, (uint8_t *)(w + nblocks + pair_words));
+        unwind_pack_blocks_make(p, w, (uint8_t *)(w + nblocks + pair_words));
     }
     free(rows);
     free(p);

@@ -51,7 +51,7 @@ static struct unwind_rule rule_of(const struct unwind_state *s, bool by_fp)
     return (struct unwind_rule){(uint32_t)cfa | (fp_counts ? UNWIND_BY_FP : 0), ra | fp << 16};
 }
 
-static uint32_t number_of(struct making *m, struct unwind_rule rule)
+static uint32_t unwind_table_number_of(struct making *m, struct unwind_rule rule)
 {
     for (size_t i = 0; i < m->nrules; i++) {
         if (m->rules[i].cfa == rule.cfa && m->rules[i].places == rule.places) {
@@ -96,9 +96,10 @@ bool unwind_is_filling(const struct fbt_text *t, uint64_t at)
     return memcmp(b, t->thumb ? thumb : a64, width) == 0 || memcmp(b, none, width) == 0;
 }
 
-static void add_function(struct making *m, const struct fbt_kernel *k,
-                         const struct fbt_function *fn, const struct unwind_state *states,
-                         uint64_t base, uint64_t *done)
+static void unwind_table_add_function(struct making *m, const struct fbt_kernel *k,
+                                      const struct fbt_function *fn,
+                                      const struct unwind_state *states, uint64_t base,
+                                      uint64_t *done)
 {
     const struct fbt_text *t = &k->text;
 
@@ -107,7 +108,7 @@ static void add_function(struct making *m, const struct fbt_kernel *k,
         const struct unwind_state *state = &states[unwind_slot(t, at)];
         bool code = !fbt_marked(t, at, FBT_MARK_DATA) && at >= *done;
         if (code && (state->reached || !unwind_is_filling(t, at))) {
-            add_row(m, t, at - base, number_of(m, rule_of(state, !t->thumb)));
+            add_row(m, t, at - base, unwind_table_number_of(m, rule_of(state, !t->thumb)));
             *done = at + i.length;
         }
         at += i.length;
@@ -157,7 +158,7 @@ void unwind_table_make(struct unwind_table *table, const struct fbt_kernel *k,
     }
     m.rules[m.nrules++] = rule_of(&(const struct unwind_state){.reached = false}, false);
     for (size_t i = 0; i < k->nfunctions; i++) {
-        add_function(&m, k, &k->functions[i], states, base, &done);
+        unwind_table_add_function(&m, k, &k->functions[i], states, base, &done);
         add_gap(&m, k, i, base);
     }
     add_row(&m, &k->text, end - base, 0);

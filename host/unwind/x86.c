@@ -17,7 +17,7 @@ struct operands {
     bool repeats;          /* prefix F3, which makes another instruction of some */
 };
 
-static int32_t number(const uint8_t *bytes, unsigned n)
+static int32_t unwind_x86_read_number(const uint8_t *bytes, unsigned n)
 {
     uint32_t value = 0;
 
@@ -127,7 +127,7 @@ static unsigned register_in_opcode(const struct operands *o)
     return has && !o->i.modrm ? (opcode & 7) | (o->i.rex & 1u) << 3 : 16;
 }
 
-static bool writes(const struct operands *o, unsigned reg)
+static bool unwind_x86_writes_register(const struct operands *o, unsigned reg)
 {
     if (!o->i.modrm) {
         return register_in_opcode(o) == reg;
@@ -141,13 +141,13 @@ static bool writes(const struct operands *o, unsigned reg)
 
 /* ---- effects ----------------------------------------------------------------------- */
 
-static void push(struct unwind_state *s, bool is_fp)
+static void unwind_x86_push_word(struct unwind_state *s, bool is_fp)
 {
     unwind_moves_sp(s, WORD);
     unwind_store(s, false, is_fp, -s->sp);
 }
 
-static void pop(struct unwind_state *s, bool is_fp)
+static void unwind_x86_pop_word(struct unwind_state *s, bool is_fp)
 {
     unwind_load(s, false, is_fp, -s->sp);
     unwind_moves_sp(s, -WORD);
@@ -165,11 +165,11 @@ static bool without_operands(struct unwind_state *s, const struct operands *o)
     unsigned opcode = o->i.opcode, reg = (opcode & 7) | (o->i.rex & 1u) << 3;
 
     if (o->i.two && (opcode == 0xa0 || opcode == 0xa8)) { /* PUSH and POP of FS and GS */
-        push(s, false);
+        unwind_x86_push_word(s, false);
         return true;
     }
     if (o->i.two && (opcode == 0xa1 || opcode == 0xa9)) {
-        pop(s, false);
+        unwind_x86_pop_word(s, false);
         return true;
     }
     if (o->i.two) {
@@ -177,23 +177,23 @@ static bool without_operands(struct unwind_state *s, const struct operands *o)
     }
     switch (opcode) {
     case 0x50 ... 0x57:
-        push(s, reg == RBP);
+        unwind_x86_push_word(s, reg == RBP);
         return true;
     case 0x58 ... 0x5f:
-        pop(s, reg == RBP);
+        unwind_x86_pop_word(s, reg == RBP);
         s->sp_known &= reg != RSP;
         return true;
     case 0x68: /* PUSH of an immediate, PUSHF */
     case 0x6a:
     case 0x9c:
-        push(s, false);
+        unwind_x86_push_word(s, false);
         return true;
     case 0x9d: /* POPF */
-        pop(s, false);
+        unwind_x86_pop_word(s, false);
         return true;
     case 0xc9:
         sp_from_fp(s, 0);
-        pop(s, true);
+        unwind_x86_pop_word(s, true);
         return true;
     default:
         return false;
@@ -201,7 +201,8 @@ static bool without_operands(struct unwind_state *s, const struct operands *o)
 }
 
 /* ADD and SUB of an immediate to the stack pointer; PUSH and POP of memory. */
-static bool groups(struct unwind_state *s, const struct operands *o, const uint8_t *bytes)
+static bool unwind_x86_step_groups(struct unwind_state *s, const struct operands *o,
+                                   const uint8_t *bytes)
 {
     unsigned opcode = o->i.opcode, group = o->reg & 7;
     bool on_sp = o->mod == 3 && o->rm == RSP && o->wide;
@@ -211,16 +212,16 @@ static bool groups(struct unwind_state *s, const struct operands *o, const uint8
     }
     if ((opcode == 0x81 || opcode == 0x83) && on_sp && (group == 0 || group == 5)) {
         unsigned n = opcode == 0x83 ? 1 : 4;
-        int value = number(bytes + o->i.length - n, n);
+        int value = unwind_x86_read_number(bytes + o->i.length - n, n);
         unwind_moves_sp(s, group ? value : -(int64_t)value);
         return true;
     }
     if (opcode == 0xff && group == 6) {
-        push(s, false);
+        unwind_x86_push_word(s, false);
         return true;
     }
     if (opcode == 0x8f) {
-        pop(s, false);
+        unwind_x86_pop_word(s, false);
         s->sp_known &= !on_sp;
         return true;
     }
@@ -239,12 +240,13 @@ static bool at_frame(const struct unwind_state *s, const struct operands *o, con
     if (o->mod > 2 || !(by_sp || by_fp)) {
         return false;
     }
-    *at = (n ? number(modrm + 1 + by_sp, n) : 0) - (by_sp ? s->sp : s->fp);
+    *at = (n ? unwind_x86_read_number(modrm + 1 + by_sp, n) : 0) - (by_sp ? s->sp : s->fp);
     return by_sp ? s->sp_known : s->fp_known;
 }
 
 /* MOV and LEA between the two registers and the stack. */
-static bool moves(struct unwind_state *s, const struct operands *o, const uint8_t *bytes)
+static bool unwind_x86_step_moves(struct unwind_state *s, const struct operands *o,
+                                  const uint8_t *bytes)
 {
     unsigned opcode = o->i.opcode;
     bool load = opcode == 0x8b;
@@ -309,9 +311,10 @@ void unwind_x86_effect(struct unwind_state *s, const struct fbt_text *t, uint64_
         s->sp_known = s->fp_known = false;
         return;
     }
-    if (without_operands(s, &o) || groups(s, &o, bytes) || moves(s, &o, bytes)) {
+    if (without_operands(s, &o) || unwind_x86_step_groups(s, &o, bytes) ||
+        unwind_x86_step_moves(s, &o, bytes)) {
         return;
     }
-    s->sp_known &= !writes(&o, RSP);
-    s->fp_known &= !writes(&o, RBP);
+    s->sp_known &= !unwind_x86_writes_register(&o, RSP);
+    s->fp_known &= !unwind_x86_writes_register(&o, RBP);
 }

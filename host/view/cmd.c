@@ -75,7 +75,7 @@ struct view {
 
 static volatile sig_atomic_t view_ends;
 
-static void on_signal(int signo)
+static void view_on_signal(int signo)
 {
     (void)signo;
     view_ends = 1;
@@ -83,7 +83,7 @@ static void on_signal(int signo)
 
 static void view_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = view_on_signal};
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -125,7 +125,7 @@ static int port_parse(struct view *view)
 }
 
 /* 0, or -1: it is no number of events. */
-static int most_parse(struct view *view)
+static int view_most_parse(struct view *view)
 {
     char *end;
 
@@ -164,7 +164,7 @@ static int inputs_check(struct view *view, int argc, char **argv)
 }
 
 /* Returns the exit status, -1 to continue. */
-static int options_parse(struct view *view, int argc, char **argv)
+static int view_options_parse(struct view *view, int argc, char **argv)
 {
     int option;
 
@@ -194,7 +194,7 @@ static int options_parse(struct view *view, int argc, char **argv)
             }
             break;
         case OPT_MOST:
-            if (most_parse(view) != 0) {
+            if (view_most_parse(view) != 0) {
                 return kymo_usage("view", "view: --most: a number of events, from %d to %d",
                                   VIEW_LEAST, MOST_LIMIT);
             }
@@ -214,7 +214,7 @@ static int options_parse(struct view *view, int argc, char **argv)
 
 /* ---- a file ------------------------------------------------------------------------ */
 
-static void progress(void *arg, uint64_t done, uint64_t total)
+static void view_print_progress(void *arg, uint64_t done, uint64_t total)
 {
     struct view *view = arg;
     double share = total == 0 ? 0 : (double)done / (double)total;
@@ -262,7 +262,7 @@ static int file_view(struct view *view)
     }
     kev_interrupted = &view_ends;
     view_catch_signals(); /* not before: a stream that stalls is interrupted as any command's */
-    view->report.progress = progress;
+    view->report.progress = view_print_progress;
     view->report.progress_arg = view;
     first = first_read(view, &first_bytes);
     if (first != NULL) {
@@ -299,7 +299,7 @@ static int file_view(struct view *view)
 static int view_main(int argc, char **argv)
 {
     static struct view view = {.report.whole_most = VIEW_MOST};
-    int status = options_parse(&view, argc, argv);
+    int status = view_options_parse(&view, argc, argv);
 
     if (status >= 0) {
         return status;

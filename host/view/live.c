@@ -48,14 +48,14 @@ struct live {
     bool complete;   /* the last snapshot has all of it */
 };
 
-static struct live *recording; /* the store's functions have no argument */
+static struct live *view_live_recorded; /* the store's functions have no argument */
 
 /* ---- the thread that records --------------------------------------------------------- */
 
 /* A descriptor for the other side, which takes it; one that it has not taken is stale. */
 static void capture_opened(const struct store *store)
 {
-    struct live *live = recording;
+    struct live *live = view_live_recorded;
 
     pthread_mutex_lock(&live->lock);
     if (live->coming >= 0) {
@@ -74,7 +74,7 @@ static void capture_placed(const struct store *store, bool is_whole)
     }
 }
 
-static void say(struct live *live, const char *what)
+static void view_live_print_message(struct live *live, const char *what)
 {
     char text[400];
 
@@ -82,7 +82,7 @@ static void say(struct live *live, const char *what)
     server_say(live->server, -1, text);
 }
 
-static void *record(void *arg)
+static void *view_live_record_thread(void *arg)
 {
     struct live *live = arg;
     unsigned wait = 1;
@@ -92,7 +92,7 @@ static void *record(void *arg)
         if (live->store.stored > 0 || cmd_interrupted || live->begun == 0) {
             break; /* at first a target that isn't there is an error */
         }
-        say(live, "the link is lost; it is tried again");
+        view_live_print_message(live, "the link is lost; it is tried again");
         for (unsigned i = 0; i < 10 * wait && !cmd_interrupted; i++) {
             poll(NULL, 0, 100);
         }
@@ -104,7 +104,7 @@ static void *record(void *arg)
 
 /* ---- what is shown -------------------------------------------------------------------- */
 
-static int64_t now_ms(void)
+static int64_t view_live_now_ms(void)
 {
     struct timespec now;
 
@@ -112,7 +112,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void progress(void *arg, uint64_t done, uint64_t total)
+static void view_live_show_progress(void *arg, uint64_t done, uint64_t total)
 {
     (void)arg;
     (void)done;
@@ -122,7 +122,7 @@ static void progress(void *arg, uint64_t done, uint64_t total)
 /* Reads the capture's file in place, as far as it has come. kev_interrupted ends it. */
 static void snapshot_show(struct live *live, size_t bytes, bool complete)
 {
-    int64_t began = now_ms();
+    int64_t began = view_live_now_ms();
     struct report report = *live->asked;
     struct snapshot *snapshot;
 
@@ -130,24 +130,25 @@ static void snapshot_show(struct live *live, size_t bytes, bool complete)
     report.by_descriptor = true;
     report.descriptor = live->fd;
     report.grows = !complete;
-    report.progress = progress;
+    report.progress = view_live_show_progress;
     report.nsymbols = live->no_symbols ? 0 : report.nsymbols;
     report.no_symbols = &live->no_symbols;
     snapshot = snapshot_new(&report);
 
     if (snapshot != NULL && (complete || snapshot_events(snapshot) > 0)) {
         server_show(live->server, snapshot, !complete);
-        say(live, complete ? "the recording is complete" : "recording");
+        view_live_print_message(live, complete ? "the recording is complete" : "recording");
     } else {
         snapshot_free(snapshot);
         if (complete && !cmd_interrupted) { /* snapshot_new() has said why */
             kymo_error("%s: the end of the recording cannot be shown", live->target);
             server_show_no_more(live->server);
-            say(live, "the recording has ended, but its end cannot be shown; the command says why");
+            view_live_print_message(
+                live, "the recording has ended, but its end cannot be shown; the command says why");
         }
     }
     live->shown = bytes;
-    live->next = now_ms() + SHARE * (now_ms() - began);
+    live->next = view_live_now_ms() + SHARE * (view_live_now_ms() - began);
 }
 
 /* The capture that has begun last, behind a break of the link another one. */
@@ -168,7 +169,7 @@ static void capture_take(struct live *live)
     }
 }
 
-static void look(struct live *live)
+static void view_live_look_for_captures(struct live *live)
 {
     bool complete = atomic_load(&live->ended); /* first: then no other capture comes */
     struct stat st;
@@ -177,7 +178,8 @@ static void look(struct live *live)
     if (live->fd < 0 || live->complete || fstat(live->fd, &st) != 0 || st.st_size == 0) {
         return;
     }
-    if (complete || ((uint64_t)st.st_size >= live->shown + LEAST_BYTES && now_ms() >= live->next)) {
+    if (complete ||
+        ((uint64_t)st.st_size >= live->shown + LEAST_BYTES && view_live_now_ms() >= live->next)) {
         snapshot_show(live, (size_t)st.st_size, complete);
         live->complete = complete;
     }
@@ -190,13 +192,13 @@ static int live_run(struct live *live, bool browse)
     unsigned looks = 0;
     bool any;
 
-    if (pthread_create(&live->thread, NULL, record, live) != 0) {
+    if (pthread_create(&live->thread, NULL, view_live_record_thread, live) != 0) {
         kymo_error("view: cannot start a thread");
         return KYMO_FAILURE;
     }
     view_begin(live->server, browse);
     while (!cmd_interrupted && !(atomic_load(&live->ended) && live->begun == 0)) {
-        look(live);
+        view_live_look_for_captures(live);
         poll(NULL, 0, LOOK_MS);
         if (++looks % TICK_LOOKS == 0) {
             server_tick(live->server);
@@ -226,7 +228,7 @@ int view_live(const struct report *asked, const char *target, const char *output
     live.name = output == NULL ? target : output;
     live.fd = live.coming = -1;
     pthread_mutex_init(&live.lock, NULL);
-    recording = &live;
+    view_live_recorded = &live;
     kev_interrupted = &cmd_interrupted;
     kev_progress = NULL; /* the page shows how it goes on */
     cmd_catch_signals();
@@ -245,7 +247,7 @@ int view_live(const struct report *asked, const char *target, const char *output
     if (live.server == NULL) {
         status = KYMO_FAILURE;
     } else {
-        say(&live, "waiting for a recording (tracelogger -f link:NAME)");
+        view_live_print_message(&live, "waiting for a recording (tracelogger -f link:NAME)");
         status = live_run(&live, browse);
     }
     server_free(live.server);

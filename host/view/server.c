@@ -144,7 +144,7 @@ static void held_free(void *arg)
     free(held);
 }
 
-static bool time_of(struct MHD_Connection *connection, const char *name, int64_t *ns)
+static bool view_server_time_of(struct MHD_Connection *connection, const char *name, int64_t *ns)
 {
     const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
     char *end = NULL;
@@ -155,8 +155,8 @@ static bool time_of(struct MHD_Connection *connection, const char *name, int64_t
 }
 
 /* A window, or without one the whole; the server is locked. */
-static unsigned blocks_make(struct server *server, struct MHD_Connection *connection,
-                            struct bytes *bytes, bool part)
+static unsigned view_server_blocks_make(struct server *server, struct MHD_Connection *connection,
+                                        struct bytes *bytes, bool part)
 {
     int64_t generation, from = 0, to = 0;
 
@@ -168,8 +168,9 @@ static unsigned blocks_make(struct server *server, struct MHD_Connection *connec
                    ? MHD_HTTP_OK
                    : MHD_HTTP_INTERNAL_SERVER_ERROR;
     }
-    if (!time_of(connection, "from", &from) || !time_of(connection, "to", &to) ||
-        !time_of(connection, "generation", &generation) || from > to) {
+    if (!view_server_time_of(connection, "from", &from) ||
+        !view_server_time_of(connection, "to", &to) ||
+        !view_server_time_of(connection, "generation", &generation) || from > to) {
         return MHD_HTTP_BAD_REQUEST;
     }
     if ((uint64_t)generation != server->generation) {
@@ -197,7 +198,7 @@ static enum MHD_Result answer_blocks(struct server *server, struct MHD_Connectio
     held->server = server;
     pthread_mutex_lock(&server->lock);
     if (server->held < HELD_MOST) {
-        status = blocks_make(server, connection, &held->bytes, part);
+        status = view_server_blocks_make(server, connection, &held->bytes, part);
         server->held += status == MHD_HTTP_OK;
     }
     pthread_mutex_unlock(&server->lock);
@@ -249,7 +250,7 @@ static bool state_waits(struct server *server, struct MHD_Connection *connection
     int64_t after;
     bool waits;
 
-    if (!time_of(connection, "after", &after)) {
+    if (!view_server_time_of(connection, "after", &after)) {
         return false;
     }
     pthread_mutex_lock(&server->lock);
@@ -275,7 +276,7 @@ static bool host_is_ours(const struct server *server, struct MHD_Connection *con
 }
 
 /* The path behind the secret; NULL: it has another one. Takes as long for any. */
-static const char *path_of(const struct server *server, const char *url)
+static const char *view_server_path_of(const struct server *server, const char *url)
 {
     size_t length = strlen(server->token);
     unsigned differs = 0;
@@ -310,7 +311,7 @@ static enum MHD_Result request_answer(void *arg, struct MHD_Connection *connecti
     if (!host_is_ours(server, connection)) {
         return answer_text(connection, MHD_HTTP_FORBIDDEN, "not this machine's name\n");
     }
-    path = path_of(server, url);
+    path = view_server_path_of(server, url);
     if (path == NULL) {
         return answer_text(connection, MHD_HTTP_NOT_FOUND, "not here\n");
     }

@@ -36,12 +36,12 @@ struct snapshot {
     bool said; /* why it failed */
 };
 
-static bool is_named(const struct kept *block, const char *name)
+static bool view_snapshot_is_named(const struct kept *block, const char *name)
 {
     return strcmp(block->name, name) == 0;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t count)
+static bool view_snapshot_write_all(int fd, const uint8_t *bytes, size_t count)
 {
     while (count > 0) {
         ssize_t n = write(fd, bytes, count);
@@ -73,7 +73,7 @@ static bool block_keep(void *arg, const struct pack_block *block)
         }
         snapshot->room = room;
     }
-    if (!write_all(snapshot->fd, block->deflated, block->length)) {
+    if (!view_snapshot_write_all(snapshot->fd, block->deflated, block->length)) {
         if (!snapshot->said) {
             kymo_error("%s: cannot keep its blocks in %s: %s; TMPDIR names another folder",
                        snapshot->report.input, temporary_place(), strerror(errno));
@@ -89,7 +89,7 @@ static bool block_keep(void *arg, const struct pack_block *block)
                           .from = block->from,
                           .to = block->to};
     snprintf(kept->name, sizeof(kept->name), "%s", block->name);
-    if (is_named(kept, "events")) {
+    if (view_snapshot_is_named(kept, "events")) {
         snapshot->events[snapshot->nevents++] = snapshot->nblocks;
     }
     snapshot->nblocks++;
@@ -206,7 +206,7 @@ static bool tables_answer(struct snapshot *snapshot, struct pack *pack, struct b
     return !members->failed && !pack->failed;
 }
 
-static const struct kept *block_of(const struct snapshot *snapshot, uint32_t n)
+static const struct kept *view_snapshot_block_of(const struct snapshot *snapshot, uint32_t n)
 {
     return &snapshot->blocks[snapshot->events[n]];
 }
@@ -224,10 +224,11 @@ static bool window_answer(struct snapshot *snapshot, uint64_t generation, uint32
 
     if (!whole) {
         /* Of events of the same time some may be in the block before or behind: not that time. */
-        from = block_of(snapshot, first)->from;
-        from += first > 0 && block_of(snapshot, first - 1)->to == from;
-        to = block_of(snapshot, first + count - 1)->to;
-        to -= first + count < snapshot->nevents && block_of(snapshot, first + count)->from == to;
+        from = view_snapshot_block_of(snapshot, first)->from;
+        from += first > 0 && view_snapshot_block_of(snapshot, first - 1)->to == from;
+        to = view_snapshot_block_of(snapshot, first + count - 1)->to;
+        to -= first + count < snapshot->nevents &&
+              view_snapshot_block_of(snapshot, first + count)->from == to;
         good = window_find(&window, report->timeline, report->reach, from, to);
     }
     for (uint32_t i = 0; good && i < count; i++) {
@@ -237,10 +238,11 @@ static bool window_answer(struct snapshot *snapshot, uint64_t generation, uint32
     }
     for (uint32_t i = 0; good && i < snapshot->nblocks; i++) {
         const struct kept *block = &snapshot->blocks[i];
-        bool timed = !is_named(block, "aggregations");
+        bool timed = !view_snapshot_is_named(block, "aggregations");
 
-        if (!is_named(block, "events") && !is_named(block, "values") &&
-            !is_named(block, "levels") && (!timed || (block->from <= to && block->to >= from))) {
+        if (!view_snapshot_is_named(block, "events") && !view_snapshot_is_named(block, "values") &&
+            !view_snapshot_is_named(block, "levels") &&
+            (!timed || (block->from <= to && block->to >= from))) {
             good = kept_answer(snapshot, block, answer);
         }
     }
@@ -274,7 +276,7 @@ bool snapshot_whole(struct snapshot *snapshot, uint64_t generation, struct bytes
         return window_answer(snapshot, generation, 0, snapshot->nevents, answer);
     }
     for (uint32_t i = 0; good && i < snapshot->nblocks; i++) {
-        good = !is_named(&snapshot->blocks[i], "levels") ||
+        good = !view_snapshot_is_named(&snapshot->blocks[i], "levels") ||
                kept_answer(snapshot, &snapshot->blocks[i], answer);
     }
     served_begin(snapshot, generation, &members);

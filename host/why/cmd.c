@@ -83,7 +83,7 @@ static int when_parse(const char *option, struct kymo_when *when)
                             optarg);
 }
 
-static int count_parse(const char *option, unsigned *count)
+static int why_count_parse(const char *option, unsigned *count)
 {
     char *end;
     unsigned long value;
@@ -114,9 +114,9 @@ static int option_take(struct request *request, int argc, char **argv, int optio
     case OPT_TO:
         return when_parse("--to", &request->to);
     case OPT_SLOWEST:
-        return count_parse("--slowest", &request->slowest);
+        return why_count_parse("--slowest", &request->slowest);
     case OPT_WAITS:
-        return count_parse("--waits", &request->waits);
+        return why_count_parse("--waits", &request->waits);
     case OPT_ALL:
         request->all = true;
         return -1;
@@ -151,7 +151,7 @@ static int request_check(const struct request *request)
     return -1;
 }
 
-static int options_parse(struct request *request, int argc, char **argv)
+static int why_options_parse(struct request *request, int argc, char **argv)
 {
     int option, status = -1;
 
@@ -192,8 +192,8 @@ static bool thread_matches(const struct timeline_thread *thread, const char *tex
 }
 
 /* The thread of that name that lives between the two times. TIMELINE_NONE: a message says why. */
-static uint32_t thread_find(const struct timeline *timeline, const struct request *request,
-                            int64_t from, int64_t to)
+static uint32_t why_thread_find(const struct timeline *timeline, const struct request *request,
+                                int64_t from, int64_t to)
 {
     uint32_t found = TIMELINE_NONE, elsewhere = TIMELINE_NONE;
 
@@ -230,7 +230,7 @@ static uint32_t thread_find(const struct timeline *timeline, const struct reques
     return found;
 }
 
-static int64_t ns_of(const struct timeline *timeline, const struct kymo_when *when)
+static int64_t why_ns_of(const struct timeline *timeline, const struct kymo_when *when)
 {
     const struct kev_facts *facts = kev_capture_facts(timeline->capture);
 
@@ -240,8 +240,8 @@ static int64_t ns_of(const struct timeline *timeline, const struct kymo_when *wh
 
 /* ---- answers ----------------------------------------------------------------------- */
 
-static bool answer(const struct request *request, const struct timeline *timeline, uint32_t thread,
-                   int64_t from, int64_t to)
+static bool why_answer_thread(const struct request *request, const struct timeline *timeline,
+                              uint32_t thread, int64_t from, int64_t to)
 {
     struct why why;
     bool good = why_path(&why, timeline, thread, from, to);
@@ -260,8 +260,8 @@ static bool answer(const struct request *request, const struct timeline *timelin
 /* The wait that the thread was in and what came before it ran, or all since it was READY. */
 static bool answer_at(const struct request *request, const struct timeline *timeline)
 {
-    int64_t ns = ns_of(timeline, &request->at);
-    uint32_t thread = thread_find(timeline, request, ns, ns), at, first, count;
+    int64_t ns = why_ns_of(timeline, &request->at);
+    uint32_t thread = why_thread_find(timeline, request, ns, ns), at, first, count;
     const struct timeline_span *span;
     int64_t to;
 
@@ -291,7 +291,8 @@ static bool answer_at(const struct request *request, const struct timeline *time
             to = timeline_span(timeline, thread, ++at)->to;
         }
     }
-    return answer(request, timeline, thread, timeline_span(timeline, thread, first)->from, to);
+    return why_answer_thread(request, timeline, thread,
+                             timeline_span(timeline, thread, first)->from, to);
 }
 
 struct ranked {
@@ -315,8 +316,8 @@ static void ranked_add(struct ranked *all, unsigned *n, unsigned most, const str
     all[at] = *more;
 }
 
-static bool is_shown(const struct request *request, const struct timeline *timeline,
-                     uint32_t thread)
+static bool why_is_shown(const struct request *request, const struct timeline *timeline,
+                         uint32_t thread)
 {
     return thread != TIMELINE_NONE && !timeline->threads[thread].idle &&
            (request->thread == NULL || thread_matches(&timeline->threads[thread], request->thread));
@@ -330,7 +331,7 @@ static unsigned messages_rank(const struct request *request, const struct timeli
     for (uint32_t i = 0; i < timeline->nmessages; i++) {
         const struct timeline_message *message = &timeline->messages[i];
 
-        if (is_shown(request, timeline, message->client) && message->replied != KEV_NEVER &&
+        if (why_is_shown(request, timeline, message->client) && message->replied != KEV_NEVER &&
             !(message->flags & TIMELINE_ABORTED)) {
             ranked_add(all, &n, request->slowest,
                        &(struct ranked){message->client, message->sent, message->replied, i});
@@ -347,7 +348,7 @@ static unsigned waits_rank(const struct request *request, const struct timeline 
     for (uint32_t i = 0; i < timeline->nspans; i++) {
         const struct timeline_span *span = &timeline->spans[i];
 
-        if (is_shown(request, timeline, span->thread) &&
+        if (why_is_shown(request, timeline, span->thread) &&
             (span->state == STATE_READY || span->state == STATE_MUTEX ||
              span->state == STATE_SEND || span->state == STATE_REPLY)) {
             ranked_add(all, &n, request->waits,
@@ -380,7 +381,7 @@ static bool answer_ranked(const struct request *request, const struct timeline *
             printf("%s%s %u of %u\n", i == 0 ? "" : "\n",
                    request->slowest > 0 ? "Slowest message" : "Longest wait", i + 1, n);
         }
-        good = answer(request, timeline, all[i].thread, all[i].from, all[i].to);
+        good = why_answer_thread(request, timeline, all[i].thread, all[i].from, all[i].to);
     }
     free(all);
     return good;
@@ -388,15 +389,15 @@ static bool answer_ranked(const struct request *request, const struct timeline *
 
 static bool answer_range(const struct request *request, const struct timeline *timeline)
 {
-    int64_t from = ns_of(timeline, &request->from), to = ns_of(timeline, &request->to);
+    int64_t from = why_ns_of(timeline, &request->from), to = why_ns_of(timeline, &request->to);
     uint32_t thread;
 
     if (from >= to) {
         kymo_error("why: --from must be before --to");
         return false;
     }
-    thread = thread_find(timeline, request, from, to);
-    return thread != TIMELINE_NONE && answer(request, timeline, thread, from, to);
+    thread = why_thread_find(timeline, request, from, to);
+    return thread != TIMELINE_NONE && why_answer_thread(request, timeline, thread, from, to);
 }
 
 static int timeline_answer(const struct request *request, const struct timeline *timeline)
@@ -424,7 +425,7 @@ static int timeline_answer(const struct request *request, const struct timeline 
 static int why_main(int argc, char **argv)
 {
     struct request request = {0};
-    int status = options_parse(&request, argc, argv);
+    int status = why_options_parse(&request, argc, argv);
     struct kev_capture *capture;
     struct timeline *timeline = NULL;
 

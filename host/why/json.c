@@ -10,7 +10,7 @@
 #include "host/json_text.h"
 #include "host/why/why.h"
 
-static void thread_put(const struct timeline *timeline, const char *key, uint32_t index)
+static void why_json_thread_put(const struct timeline *timeline, const char *key, uint32_t index)
 {
     const struct timeline_thread *thread;
 
@@ -27,7 +27,7 @@ static void thread_put(const struct timeline *timeline, const char *key, uint32_
     printf("}");
 }
 
-static void priority_put(int priority)
+static void why_json_priority_put(int priority)
 {
     if (priority >= 0) {
         printf(",\"priority\":%d", priority);
@@ -42,8 +42,8 @@ static void ran_put(const struct why *why, const struct why_part *part)
     printf(",\"ran\":[");
     for (unsigned i = 0; i < n; i++) {
         printf("%s{", i == 0 ? "" : ",");
-        thread_put(why->timeline, "thread", ran[i].thread);
-        priority_put(ran[i].priority);
+        why_json_thread_put(why->timeline, "thread", ran[i].thread);
+        why_json_priority_put(ran[i].priority);
         printf(",\"ns\":%" PRId64 "}", ran[i].ns);
     }
     printf("]");
@@ -61,11 +61,11 @@ static void ended_put(const struct timeline *timeline, const struct why_part *pa
         printf(",\"ended_by_interrupt\":%" PRIu32, next->by);
     } else if (next->cause == TIMELINE_CAUSE_THREAD) {
         putchar(',');
-        thread_put(timeline, "ended_by", next->by);
+        why_json_thread_put(timeline, "ended_by", next->by);
     }
 }
 
-static void part_put(const struct why *why, const struct why_part *part)
+static void why_json_part_put(const struct why *why, const struct why_part *part)
 {
     const struct timeline *timeline = why->timeline;
     const struct timeline_span *span =
@@ -73,10 +73,10 @@ static void part_put(const struct why *why, const struct why_part *part)
 
     printf("{\"from\":%" PRId64 ",\"to\":%" PRId64 ",\"depth\":%u,", part->from, part->to,
            part->depth);
-    thread_put(timeline, "thread", part->thread);
+    why_json_thread_put(timeline, "thread", part->thread);
     printf(",\"state\":\"%s\"", timeline_state_name(span == NULL ? TIMELINE_UNKNOWN : span->state));
     if (span != NULL && span->state != TIMELINE_UNKNOWN) {
-        priority_put(span->priority);
+        why_json_priority_put(span->priority);
         if (span->cpu >= 0) {
             printf(",\"cpu\":%d", span->cpu);
         }
@@ -87,7 +87,7 @@ static void part_put(const struct why *why, const struct why_part *part)
             ran_put(why, part);
         } else if (span->state != STATE_RUNNING) {
             putchar(',');
-            thread_put(timeline, "waits_for", why_waited_for(timeline, span));
+            why_json_thread_put(timeline, "waits_for", why_waited_for(timeline, span));
             ended_put(timeline, part, span);
         }
         if (part->cut) {
@@ -102,24 +102,24 @@ void why_json(const struct why *why)
     const struct timeline *timeline = why->timeline;
 
     printf("{\"from\":%" PRId64 ",\"to\":%" PRId64 ",", why->from, why->to);
-    thread_put(timeline, "thread", why->thread);
+    why_json_thread_put(timeline, "thread", why->thread);
     printf(",\"missing\":%s,\"whole\":%s,\"path\":[",
            timeline->outcome == KEV_COMPLETE && timeline->doubt == NULL ? "false" : "true",
            why->full ? "false" : "true");
     for (uint32_t i = 0; i < why->nparts; i++) {
         printf("%s", i == 0 ? "" : ",");
-        part_put(why, &why->parts[i]);
+        why_json_part_put(why, &why->parts[i]);
     }
     printf("],\"inversions\":[");
     for (unsigned i = 0; i < why->ninversions; i++) {
         const struct why_inversion *found = &why->inversions[i];
 
         printf("%s{", i == 0 ? "" : ",");
-        thread_put(timeline, "waited", found->victim);
+        why_json_thread_put(timeline, "waited", found->victim);
         putchar(',');
-        thread_put(timeline, "for", found->holder);
+        why_json_thread_put(timeline, "for", found->holder);
         putchar(',');
-        thread_put(timeline, "while", found->middle);
+        why_json_thread_put(timeline, "while", found->middle);
         printf(",\"priorities\":[%d,%d,%d],\"ns\":%" PRId64 "}", found->victim_priority,
                found->holder_priority, found->middle_priority, found->ns);
     }
@@ -128,12 +128,12 @@ void why_json(const struct why *why)
         const struct why_link *link = &why->chain[i];
 
         printf("%s{\"at\":%" PRId64 ",", i == 0 ? "" : ",", link->ns);
-        thread_put(timeline, "woke", link->thread);
+        why_json_thread_put(timeline, "woke", link->thread);
         if (link->cause == TIMELINE_CAUSE_INTERRUPT) {
             printf(",\"interrupt\":%" PRIu32 "}", link->by);
         } else {
             putchar(',');
-            thread_put(timeline, "by", link->by);
+            why_json_thread_put(timeline, "by", link->by);
             printf("}");
         }
     }

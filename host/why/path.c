@@ -43,7 +43,7 @@ uint32_t why_waited_for(const struct timeline *timeline, const struct timeline_s
     return next == NULL || next->cause != TIMELINE_CAUSE_THREAD ? TIMELINE_NONE : next->by;
 }
 
-static bool is_wait(unsigned state)
+static bool why_path_is_wait(unsigned state)
 {
     return state != STATE_RUNNING && state != STATE_READY && state != STATE_DEAD &&
            state != STATE_STOPPED && state != TIMELINE_UNKNOWN;
@@ -142,7 +142,8 @@ static void path_follow(struct why *why, uint32_t thread, int64_t from, int64_t 
                                 .thread = thread,
                                 .span = (uint32_t)(span - timeline->spans),
                                 .depth = (uint16_t)depth};
-        uint32_t other = is_wait(span->state) ? why_waited_for(timeline, span) : TIMELINE_NONE;
+        uint32_t other =
+            why_path_is_wait(span->state) ? why_waited_for(timeline, span) : TIMELINE_NONE;
 
         if (part.from >= to) {
             break;

@@ -13,7 +13,7 @@
 #define FOLD_PERMILLE 5 /* parts shorter than that of the whole are folded */
 #define NAME_MOST 64
 
-static const char *duration(int64_t ns, char text[32])
+static const char *why_text_duration(int64_t ns, char text[32])
 {
     if (ns < 1000) {
         snprintf(text, 32, "%" PRId64 " ns", ns);
@@ -27,7 +27,7 @@ static const char *duration(int64_t ns, char text[32])
     return text;
 }
 
-static void thread_put(const struct timeline *timeline, uint32_t index)
+static void why_text_thread_put(const struct timeline *timeline, uint32_t index)
 {
     const struct timeline_thread *thread;
     const char *names[2];
@@ -60,7 +60,7 @@ static void thread_put(const struct timeline *timeline, uint32_t index)
            thread->tid);
 }
 
-static void priority_put(int priority)
+static void why_text_priority_put(int priority)
 {
     if (priority >= 0) {
         printf(" at priority %d", priority);
@@ -91,7 +91,7 @@ static void ready_put(const struct why *why, const struct why_part *part)
     char text[32];
 
     printf("READY");
-    priority_put(span->priority);
+    why_text_priority_put(span->priority);
     if (span->cause == TIMELINE_CAUSE_PREEMPTED && part->from == span->from) {
         printf(", lost the CPU");
     }
@@ -99,13 +99,13 @@ static void ready_put(const struct why *why, const struct why_part *part)
         printf("%s", i == 0 ? "; meanwhile " : ", ");
         if (ran[i].idle) {
             printf("CPU %d was idle for %s", timeline->threads[ran[i].thread].tid - 1,
-                   duration(ran[i].ns, text));
+                   why_text_duration(ran[i].ns, text));
         } else if (ran[i].thread == TIMELINE_NONE) {
-            printf("nobody knows who ran %s", duration(ran[i].ns, text));
+            printf("nobody knows who ran %s", why_text_duration(ran[i].ns, text));
         } else {
-            thread_put(timeline, ran[i].thread);
-            printf(" ran %s", duration(ran[i].ns, text));
-            priority_put(ran[i].priority);
+            why_text_thread_put(timeline, ran[i].thread);
+            printf(" ran %s", why_text_duration(ran[i].ns, text));
+            why_text_priority_put(ran[i].priority);
         }
     }
 }
@@ -121,17 +121,17 @@ static void wait_put(const struct why *why, const struct why_part *part)
     if (span->object != 0) {
         printf(" 0x%" PRIx64, span->object);
     }
-    priority_put(span->priority);
+    why_text_priority_put(span->priority);
     if (span->state == STATE_SEND || span->state == STATE_REPLY) {
         if (other != TIMELINE_NONE) {
             printf(span->state == STATE_SEND ? ", to be received by " : ", served by ");
-            thread_put(timeline, other);
+            why_text_thread_put(timeline, other);
         } else if (span->other != TIMELINE_NONE) {
             printf(", message to process %" PRId32, timeline->messages[span->other].server_pid);
         }
     } else if (span->state == STATE_MUTEX && other != TIMELINE_NONE) {
         printf(", owned by ");
-        thread_put(timeline, other);
+        why_text_thread_put(timeline, other);
     }
     if (part->cut) {
         printf("; not followed any deeper");
@@ -145,25 +145,26 @@ static void wait_put(const struct why *why, const struct why_part *part)
         interrupt_put(timeline, next->by);
     } else if (next != NULL && next->cause == TIMELINE_CAUSE_THREAD && next->by != other) {
         printf("; ended by ");
-        thread_put(timeline, next->by);
+        why_text_thread_put(timeline, next->by);
     } else if (next != NULL && next->cause == TIMELINE_CAUSE_THREAD && other != TIMELINE_NONE &&
                span->state != STATE_SEND && span->state != STATE_REPLY &&
                span->state != STATE_MUTEX) {
         printf(", for ");
-        thread_put(timeline, other);
+        why_text_thread_put(timeline, other);
     }
 }
 
-static void part_put(const struct why *why, const struct why_part *part)
+static void why_text_part_put(const struct why *why, const struct why_part *part)
 {
     const struct timeline *timeline = why->timeline;
     const struct timeline_span *span =
         part->span == TIMELINE_NONE ? NULL : &timeline->spans[part->span];
     char text[32];
 
-    printf("  %13.6f %9s  %*s", (double)part->from / 1e9, duration(part->to - part->from, text),
+    printf("  %13.6f %9s  %*s", (double)part->from / 1e9,
+           why_text_duration(part->to - part->from, text),
            2 * (part->depth < 12 ? part->depth : 12), "");
-    thread_put(timeline, part->thread);
+    why_text_thread_put(timeline, part->thread);
     printf("  ");
     if (span == NULL) {
         printf("does not exist, or nothing tells of it");
@@ -171,7 +172,7 @@ static void part_put(const struct why *why, const struct why_part *part)
         printf("unknown: events are missing, or it is before the first one of it");
     } else if (span->state == STATE_RUNNING) {
         printf("RUNNING on CPU %d", span->cpu);
-        priority_put(span->priority);
+        why_text_priority_put(span->priority);
     } else if (span->state == STATE_READY) {
         ready_put(why, part);
     } else {
@@ -185,7 +186,7 @@ static void folded_put(unsigned n, int64_t ns)
     char text[32];
 
     if (n > 0) {
-        printf("  %13s %9s  (%u shorter stretch%s)\n", "", duration(ns, text), n,
+        printf("  %13s %9s  (%u shorter stretch%s)\n", "", why_text_duration(ns, text), n,
                n == 1 ? "" : "es");
     }
 }
@@ -198,13 +199,13 @@ static void inversions_put(const struct why *why)
         const struct why_inversion *found = &why->inversions[i];
 
         printf("  Priority inversion: ");
-        thread_put(why->timeline, found->victim);
+        why_text_thread_put(why->timeline, found->victim);
         printf(" at %d waited in %s for ", found->victim_priority,
                timeline_state_name(found->state));
-        thread_put(why->timeline, found->holder);
+        why_text_thread_put(why->timeline, found->holder);
         printf(" at %d, while ", found->holder_priority);
-        thread_put(why->timeline, found->middle);
-        printf(" at %d ran %s\n", found->middle_priority, duration(found->ns, text));
+        why_text_thread_put(why->timeline, found->middle);
+        printf(" at %d ran %s\n", found->middle_priority, why_text_duration(found->ns, text));
     }
 }
 
@@ -217,10 +218,10 @@ static void chain_put(const struct why *why)
         if (link->cause == TIMELINE_CAUSE_INTERRUPT) {
             interrupt_put(why->timeline, link->by);
         } else {
-            thread_put(why->timeline, link->by);
+            why_text_thread_put(why->timeline, link->by);
         }
         printf(" woke ");
-        thread_put(why->timeline, link->thread);
+        why_text_thread_put(why->timeline, link->thread);
         putchar('\n');
     }
 }
@@ -231,9 +232,9 @@ void why_text(const struct why *why, bool all)
     unsigned n = 0;
     char text[32];
 
-    thread_put(why->timeline, why->thread);
+    why_text_thread_put(why->timeline, why->thread);
     printf(", from %.6f to %.6f: %s\n", (double)why->from / 1e9, (double)why->to / 1e9,
-           duration(why->to - why->from, text));
+           why_text_duration(why->to - why->from, text));
     for (uint32_t i = 0; i < why->nparts; i++) {
         const struct why_part *part = &why->parts[i];
 
@@ -245,7 +246,7 @@ void why_text(const struct why *why, bool all)
         folded_put(n, ns);
         n = 0;
         ns = 0;
-        part_put(why, part);
+        why_text_part_put(why, part);
     }
     folded_put(n, ns);
     if (why->full) {
