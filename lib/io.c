@@ -57,7 +57,7 @@ void kymo_io_start(void)
     }
 }
 
-static ssize_t console_write(const void *buffer, size_t bytes)
+static ssize_t io_console_write(const void *buffer, size_t bytes)
 {
     long done = ConsoleWrite_r(buffer, bytes);
 
@@ -80,7 +80,7 @@ static ssize_t write_file(int fd, const void *buffer, size_t bytes)
     iov_t parts[2];
 
     if (!kymo_fd_known(fd, -1)) {
-        return fd == 1 || fd == 2 ? console_write(buffer, bytes) : io_fail_with(-EBADF);
+        return fd == 1 || fd == 2 ? io_console_write(buffer, bytes) : io_fail_with(-EBADF);
     }
     SETIOV(&parts[0], &msg, sizeof(msg));
     SETIOV(&parts[1], buffer, bytes);
@@ -89,7 +89,7 @@ static ssize_t write_file(int fd, const void *buffer, size_t bytes)
         return done;
     }
     if (fd == 2 && (done == -ESRCH || done == -EBADF)) {
-        return console_write(buffer, bytes);
+        return io_console_write(buffer, bytes);
     }
     return io_fail_with(done);
 }

@@ -29,12 +29,12 @@ static uint64_t sink_host_set_time(void)
     return seconds > 0 ? (uint64_t)seconds : 0;
 }
 
-static long host_write(const void *data, size_t bytes)
+static long sink_host_write(const void *data, size_t bytes)
 {
     return HostCall(KYMO_HOST_WRITE, data, bytes, (int)sink_host_handle);
 }
 
-static int host_close(void)
+static int sink_host_close(void)
 {
     long result = HostCall(KYMO_HOST_CLOSE, NULL, 0, (int)sink_host_handle);
 
@@ -45,9 +45,9 @@ static int host_close(void)
 /* A file can't be removed there, only emptied. */
 static void host_abandon(bool useless)
 {
-    host_close();
+    sink_host_close();
     if (useless && sink_host_open(sink_host_file_name) == 0) {
-        host_close();
+        sink_host_close();
     }
 }
 
@@ -55,7 +55,7 @@ const struct sink sink_host = {
     .prefix = "",
     .open = sink_host_open,
     .time = sink_host_set_time,
-    .write = host_write,
-    .close = host_close,
+    .write = sink_host_write,
+    .close = sink_host_close,
     .abandon = host_abandon,
 };

@@ -32,7 +32,7 @@ static size_t input_nreaders;
 static int input_interrupt_receiver; /* connection to it, 0: none */
 static int interrupts_pid, interrupts_chid, interrupts_code;
 
-static size_t line_end(size_t most)
+static size_t input_line_end(size_t most)
 {
     const char *newline = memchr(input_finished, '\n', input_finished_length);
     size_t bytes = newline ? (size_t)(newline - input_finished) + 1 : input_finished_length;
@@ -43,7 +43,7 @@ static size_t line_end(size_t most)
 /* Replies to the first reader. If it is gone, its line stays for the next. */
 static void input_answer_reader(void)
 {
-    size_t bytes = line_end(readers[0].bytes);
+    size_t bytes = input_line_end(readers[0].bytes);
     int gone = MsgReply(readers[0].rcvid, (long)bytes, input_finished, bytes) < 0;
 
     io_ended((uint32_t)readers[0].bytes, IO_READ, gone ? errno : 0, readers[0].pid, 0);

@@ -104,7 +104,7 @@ static const char *set_limit(char *value, struct line *line)
     return error;
 }
 
-static const char *set_group(char *value, struct line *line)
+static const char *init_set_group(char *value, struct line *line)
 {
     const char *error = line->attr.limits ? "limit or group, not both" : set_limit(value, line);
 
@@ -171,10 +171,10 @@ static const struct {
     const char *key;
     const char *(*set)(char *value, struct line *line);
 } settings[] = {
-    {"pri", set_priority}, {"policy", set_policy},   {"heap", set_heap},
-    {"stack", set_stack},  {"ability", set_ability}, {"runmask", set_runmask},
-    {"name", set_name},    {"status", set_status},   {"server", set_server},
-    {"limit", set_limit},  {"group", set_group},
+    {"pri", set_priority}, {"policy", set_policy},    {"heap", set_heap},
+    {"stack", set_stack},  {"ability", set_ability},  {"runmask", set_runmask},
+    {"name", set_name},    {"status", set_status},    {"server", set_server},
+    {"limit", set_limit},  {"group", init_set_group},
 };
 
 static const char *init_options_set_value(const char *key, char *value, struct line *line)

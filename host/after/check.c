@@ -74,7 +74,7 @@ const char *after_lacks(const char *provider, const char *function, const char *
 
 /* ---- messages ------------------------------------------------------------------------ */
 
-static const char *string_at(const struct check *c, uint32_t at)
+static const char *after_check_string_at(const struct check *c, uint32_t at)
 {
     return (const char *)c->image + c->image->strings.offset + at;
 }
@@ -95,9 +95,9 @@ static void after_check_report_lack(struct check *c, const char *what, const cha
 {
     char text[512];
 
-    snprintf(text, sizeof(text), "%s:%s:%s:%s: %s %s", string_at(c, c->ecb->provider),
-             string_at(c, c->ecb->module), string_at(c, c->ecb->function),
-             string_at(c, c->ecb->name), what, why);
+    snprintf(text, sizeof(text), "%s:%s:%s:%s: %s %s", after_check_string_at(c, c->ecb->provider),
+             after_check_string_at(c, c->ecb->module), after_check_string_at(c, c->ecb->function),
+             after_check_string_at(c, c->ecb->name), what, why);
     if (is_said(c, text)) {
         return;
     }
@@ -341,10 +341,10 @@ static bool after_check_probe_matches(const struct check *c, const struct dtrace
     if (e->probe) {
         return e->probe == names->id;
     }
-    return dtrace_glob(string_at(c, e->provider), names->provider->name) &&
-           dtrace_glob(string_at(c, e->module), names->module) &&
-           dtrace_glob(string_at(c, e->function), names->function) &&
-           dtrace_glob(string_at(c, e->name), names->name);
+    return dtrace_glob(after_check_string_at(c, e->provider), names->provider->name) &&
+           dtrace_glob(after_check_string_at(c, e->module), names->module) &&
+           dtrace_glob(after_check_string_at(c, e->function), names->function) &&
+           dtrace_glob(after_check_string_at(c, e->name), names->name);
 }
 
 static void check_probes(struct check *c)

@@ -160,7 +160,7 @@ const char *dtrace_port_pidname(int32_t pid)
     return p ? p->name : "";
 }
 
-static uint64_t life_of(unsigned state)
+static uint64_t after_life_of(unsigned state)
 {
     static const uint8_t lives[] = {3, 6, 2, 4}; /* DEAD, RUNNING, READY, STOPPED */
 
@@ -181,7 +181,7 @@ uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
     case DTRACE_LWPINFO_STATE:
         return t->state;
     case DTRACE_LWPINFO_LIFE:
-        return life_of(t->state);
+        return after_life_of(t->state);
     case DTRACE_LWPINFO_PRIORITY:
         return t->priority < 0 ? 0 : (uint64_t)t->priority;
     case DTRACE_LWPINFO_POLICY:

@@ -111,7 +111,7 @@ struct after_process *after_process_get(int32_t pid)
     return p;
 }
 
-static void process_forget(int32_t pid)
+static void after_process_forget(int32_t pid)
 {
     struct after_process **link = &after_state_processes[(uint32_t)pid % CHAINS], *gone;
 
@@ -131,7 +131,7 @@ void after_process_end(struct after_process *p)
 
     p->lives = false;
     if (ended_n > ENDED_MOST && *slot != p->pid) {
-        process_forget(*slot);
+        after_process_forget(*slot);
     }
     *slot = p->pid;
 }

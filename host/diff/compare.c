@@ -269,7 +269,7 @@ static int value_order(const void *a, const void *b)
 }
 
 /* The value that a share of them does not exceed. */
-static double value_at(const struct diff_part *part, double share)
+static double diff_value_at(const struct diff_part *part, double share)
 {
     double rank = ceil(share * (double)part->nvalues);
     size_t at = rank < 1 ? 0 : rank > (double)part->nvalues ? part->nvalues - 1 : (size_t)rank - 1;
@@ -313,7 +313,7 @@ static bool percentile_compare(const struct diff *diff, struct diff_result *resu
         const struct diff_part *part = &series->part[i];
 
         if (part->nvalues > 0) {
-            result->value[i] = value_at(part, share);
+            result->value[i] = diff_value_at(part, share);
         }
         if ((double)part->nvalues * (1 - share) < DIFF_TAIL ||
             blocks_filled(diff, &diff->side[i], part) < DIFF_SPARSE) {
@@ -339,8 +339,8 @@ static bool percentile_compare(const struct diff *diff, struct diff_result *resu
         const struct diff_part *part = &series->part[i];
         double off = t * sqrt(spread[i].variance), half = 0.5 / (double)part->nvalues;
 
-        bound[i][0] = share - off < half ? -INFINITY : log(value_at(part, share - off));
-        bound[i][1] = share + off > 1 - half ? INFINITY : log(value_at(part, share + off));
+        bound[i][0] = share - off < half ? -INFINITY : log(diff_value_at(part, share - off));
+        bound[i][1] = share + off > 1 - half ? INFINITY : log(diff_value_at(part, share + off));
     }
     double a = log(result->value[0]), b = log(result->value[1]);
     result->change = b - a;

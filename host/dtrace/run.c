@@ -140,7 +140,7 @@ void command_clean_up(struct command *c)
     free(c->processes);
 }
 
-static int dtrace_run(int argc, char **argv)
+static int run_dtrace_command(int argc, char **argv)
 {
     struct command c = {.run_gate = -1};
     int status = command_parse(&c, argc, argv);
@@ -164,6 +164,6 @@ static int dtrace_run(int argc, char **argv)
 const struct kymo_command kymo_dtrace_command = {
     .name = "dtrace",
     .summary = "run D programs on a target and print what they record",
-    .run = dtrace_run,
+    .run = run_dtrace_command,
     .help = command_help,
 };

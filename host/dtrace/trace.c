@@ -93,7 +93,7 @@ static int dtrace_trace_start_log(struct command *c)
 }
 
 /* Returns 0, or a negative errno after a message. */
-static int retain_start(struct command *c)
+static int dtrace_retain_start(struct command *c)
 {
     size_t bytes;
     char *saved = saved_strings(c, &bytes);
@@ -217,7 +217,7 @@ static int dtrace_trace_run_passes(struct command *c, struct consumer *consumer)
 
 static int dtrace_trace_consume_buffers(struct command *c, struct consumer *consumer)
 {
-    if (consumer->retains && !c->claim && retain_start(c) != 0) {
+    if (consumer->retains && !c->claim && dtrace_retain_start(c) != 0) {
         return 1;
     }
     if (dtrace_trace_start_program(c, consumer) != 0) {

@@ -38,8 +38,8 @@ void follow_slices_close(struct follow *follow, struct follow_stack *stack,
     }
 }
 
-static enum follow_role slice_begin(struct follow *follow, struct follow_stack *stack,
-                                    enum follow_kind kind, uint64_t what)
+static enum follow_role follow_slice_begin(struct follow *follow, struct follow_stack *stack,
+                                           enum follow_kind kind, uint64_t what)
 {
     if (stack->depth == DEPTH_MOST) {
         stack->over += kind == FOLLOW_FUNCTION;
@@ -199,7 +199,7 @@ static void follow_call_event(struct follow *follow, const struct kev_item *item
         if (stack->depth > 0 && stack->open[stack->depth - 1].kind == FOLLOW_CALL) {
             follow_slices_close(follow, stack, step->thread, -1, stack->depth - 1, step->ns);
         }
-        step->role = slice_begin(follow, stack, FOLLOW_CALL, call);
+        step->role = follow_slice_begin(follow, stack, FOLLOW_CALL, call);
     }
 }
 
@@ -217,7 +217,7 @@ static void follow_interrupt_event(struct follow *follow, const struct kev_item 
         (!handler && !entry && item->code != INT_EXIT)) {
         return;
     }
-    step->role = entry ? slice_begin(follow, stack, kind, words[at])
+    step->role = entry ? follow_slice_begin(follow, stack, kind, words[at])
                        : slice_end(follow, step, item->cpu, kind, words[at]);
 }
 
@@ -233,9 +233,10 @@ static void function_event(struct follow *follow, const struct kev_item *item,
     if (function == NULL) {
         return;
     }
-    step->role = item->code == FUNCTION_ENTER
-                     ? slice_begin(follow, &step->thread->slices, FOLLOW_FUNCTION, function->number)
-                     : slice_end(follow, step, -1, FOLLOW_FUNCTION, function->number);
+    step->role =
+        item->code == FUNCTION_ENTER
+            ? follow_slice_begin(follow, &step->thread->slices, FOLLOW_FUNCTION, function->number)
+            : slice_end(follow, step, -1, FOLLOW_FUNCTION, function->number);
 }
 
 int follow_take(struct follow *follow, const struct kev_item *item, struct follow_step *step)

@@ -78,7 +78,7 @@ static void thread_lose(struct follow *follow, struct follow_thread *thread, int
 
 /* ---- CPUs -------------------------------------------------------------------------- */
 
-static void thread_free(struct follow *follow, struct follow_thread *thread)
+static void follow_thread_free(struct follow *follow, struct follow_thread *thread)
 {
     struct follow_thread **at = thread_bucket(follow, thread->pid, thread->tid);
 
@@ -102,11 +102,11 @@ void follow_corpses_bury(struct follow *follow)
 }
 
 /* Ends a thread's life. */
-static void thread_end(struct follow *follow, struct follow_thread *thread, int64_t ns)
+static void follow_thread_end(struct follow *follow, struct follow_thread *thread, int64_t ns)
 {
     thread_lose(follow, thread, ns);
     follow->unknown--;
-    thread_free(follow, thread);
+    follow_thread_free(follow, thread);
 }
 
 /* The CPU's thread leaves it. `known`: what it does from now on is what it said last. */
@@ -125,7 +125,7 @@ static void follow_cpu_leave(struct follow *follow, unsigned on, int64_t ns, boo
     state_set(follow, thread, state, ns);
     thread->cpu = thread->next_state = -1;
     if (thread->gone) {
-        thread_end(follow, thread, ns);
+        follow_thread_end(follow, thread, ns);
     } else if (!known || follow->uncovered > 0) {
         thread_lose(follow, thread, ns);
     }
@@ -284,7 +284,7 @@ void follow_thread_event(struct follow *follow, const struct kev_item *item,
     } else if (item->code == PR_TH_DESTROY) {
         thread->gone = thread->cpu >= 0;
         if (!thread->gone) {
-            thread_end(follow, thread, step->ns);
+            follow_thread_end(follow, thread, step->ns);
         }
     }
 }

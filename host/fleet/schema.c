@@ -51,7 +51,7 @@ static int sql_run(struct clickhouse *servers, unsigned host, const char *scope,
     return clickhouse_run(servers, host, scope, text, NULL, 0);
 }
 
-static int table_make(struct clickhouse *servers, unsigned host, unsigned table)
+static int schema_table_make(struct clickhouse *servers, unsigned host, unsigned table)
 {
     const char *name = fleet_tables[table].name;
     char text[SQL_MOST] = "";
@@ -294,7 +294,7 @@ int clickhouse_prepare(struct clickhouse *servers, unsigned host)
         return -1;
     }
     for (unsigned i = 0; i < FLEET_TABLES; i++) {
-        if (table_make(servers, host, i) != 0) {
+        if (schema_table_make(servers, host, i) != 0) {
             return -1;
         }
     }

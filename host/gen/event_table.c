@@ -45,7 +45,7 @@ static char *event_table_copy_text(const char *from, const char *end)
 }
 
 /* Behind a string that begins here. */
-static const char *skip_string(const char *at)
+static const char *event_table_skip_string(const char *at)
 {
     for (at++; *at != '"'; at++) {
         if (*at == '\0' || *at == '\n') {
@@ -67,7 +67,7 @@ static unsigned event_table_split_fields(const char **text, char *fields[FIELDS]
             event_table_refuse_line("an entry without its end; write the missing )");
         }
         if (*at == '"') {
-            at = skip_string(at);
+            at = event_table_skip_string(at);
             continue;
         }
         depth += *at == '(';
@@ -102,7 +102,7 @@ static void check_name(const char *what, const char *text)
 /* ---- arguments ------------------------------------------------------------------- */
 
 /* One argument: A(type, name). */
-static void add_argument(struct table_list *list, const char *text)
+static void event_table_add_argument(struct table_list *list, const char *text)
 {
     struct table_argument *argument = &list->argument[list->n];
     char *fields[FIELDS];
@@ -153,7 +153,7 @@ static void read_list(struct table_list *list, const char *wrapper, const char *
         event_table_refuse_line("%s() is empty; name at least one argument", wrapper);
     }
     for (unsigned i = 0; i < n; i++) {
-        add_argument(list, fields[i]);
+        event_table_add_argument(list, fields[i]);
     }
 }
 
@@ -296,7 +296,7 @@ static const char *read_about(const char *text)
 {
     size_t length = strlen(text);
 
-    if (length < 2 || text[0] != '"' || skip_string(text) != text + length) {
+    if (length < 2 || text[0] != '"' || event_table_skip_string(text) != text + length) {
         event_table_refuse_line("\"%s\" stands where the meaning is wanted; write it in quotes",
                                 text);
     }

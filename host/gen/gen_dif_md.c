@@ -202,7 +202,7 @@ static void register_cell(struct gen_row *out, const struct dt_registers *r, uns
     }
 }
 
-static void print_registers(void)
+static void dif_md_print_registers(void)
 {
     const struct dt_registers *all = dt_registers_all;
     unsigned most = 0;
@@ -259,7 +259,7 @@ int main(void)
     for (size_t i = 0; i < COUNT(variables); i++) {
         dif_md_print_variable(&variables[i]);
     }
-    print_registers();
+    dif_md_print_registers();
     fputs(subroutines_head, stdout);
     for (size_t i = 0; i < COUNT(subroutines); i++) {
         print_subroutine(&subroutines[i]);

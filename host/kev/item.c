@@ -38,7 +38,7 @@ int64_t capture_ns(const struct kev_capture *capture, uint64_t cycles)
 
 /* ---- items ------------------------------------------------------------------------- */
 
-static int32_t state_of(const struct kev_event *event)
+static int32_t kev_item_state_of(const struct kev_event *event)
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
 
@@ -69,7 +69,7 @@ void item_event(struct kev_capture *capture)
     item->cycles = event->time;
     item->offset = event->offset;
     item->cpu = event->cpu;
-    item->state = state_of(event);
+    item->state = kev_item_state_of(event);
     item->class_id = event->class;
     item->number = event->number;
     item->class_name = record.class;

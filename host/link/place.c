@@ -175,7 +175,7 @@ static int broker_start(const struct place *place, const char *spec)
 
 /* A broker that ends removes the lock that it holds: a process that gets the lock then has a file
  * that no other finds. */
-static int lock_take(const char *path)
+static int place_lock_take(const char *path)
 {
     struct stat st;
 
@@ -205,7 +205,7 @@ int place_connect(const struct place *place, const char *spec, const char **why)
     if (fd >= 0) {
         return fd;
     }
-    lock = lock_take(place->lock);
+    lock = place_lock_take(place->lock);
     if (lock < 0) {
         return link_place_fail_with(place->lock, why);
     }

@@ -128,7 +128,7 @@ static struct channel *channel_make(struct session *session, const char **why)
     return NULL;
 }
 
-static void channel_free(struct channel *channel)
+static void session_channel_free(struct channel *channel)
 {
     channel->session->channel[channel->number] = NULL;
     while (channel->first) {
@@ -180,7 +180,7 @@ struct channel *channel_open(struct session *session, const char *service, const
     if (!channel->opened) {
         *why = link_session_report_refusal(session, service,
                                            channel->closed ? channel->reason : -EPIPE);
-        channel_free(channel);
+        session_channel_free(channel);
         return NULL;
     }
     return channel;
@@ -197,5 +197,5 @@ void channel_close(struct channel *channel)
         while (!channel->closed && !session->gone && session_wait(session, CLOSE_MS, POLLIN) > 0) {
         }
     }
-    channel_free(channel);
+    session_channel_free(channel);
 }

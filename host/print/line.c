@@ -311,7 +311,7 @@ static void put_message_fields(struct line *l)
     line_fields(l->out, l->fields, l->nfields, l->style);
 }
 
-static void put_call(struct line *l)
+static void print_line_put_call(struct line *l)
 {
     const struct kev_field *result = &l->fields[0];
     struct out *out = l->out;
@@ -406,7 +406,7 @@ void line_event(struct out *out, const struct kev *kev, const struct kev_event *
         put_control(out, event, style);
         break;
     case LINE_CALL:
-        put_call(&l);
+        print_line_put_call(&l);
         break;
     case LINE_INT:
         line_int_body(out, event, l.fields, l.nfields, style);

@@ -23,7 +23,7 @@ struct field {
 };
 
 /* Names are printed unchanged, so each byte that is no visible character becomes '?'. */
-static void name_copy(char *to, const char *from, size_t len)
+static void table_name_copy(char *to, const char *from, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         to[i] = from[i] > ' ' && from[i] < 0x7f ? from[i] : '?';
@@ -53,7 +53,7 @@ void kev_list_parse(struct kev_list *list, const char *text, size_t len)
 
             name = name < sizeof(arg->name) - 1 ? name : sizeof(arg->name) - 1;
             arg->type = text[0];
-            name_copy(arg->name, text + 2, name);
+            table_name_copy(arg->name, text + 2, name);
         }
         text = stop + 1;
     }
@@ -102,7 +102,7 @@ static bool field_number(const struct field *field, unsigned *number)
 
 static void table_text_field_name(const struct field *field, char name[40])
 {
-    name_copy(name, field->at, field->len < 39 ? field->len : 39);
+    table_name_copy(name, field->at, field->len < 39 ? field->len : 39);
 }
 
 /* "class number NAME fast wide" */

@@ -229,7 +229,7 @@ static uint32_t report_events_hash_bytes(const void *data, size_t length)
 
 /* Offset of a text in the block's heap, where it ends with a NUL; the heap begins with one, which
  * is the text of what has no room. */
-static uint32_t heap_put(struct report_events *events, const char *text, size_t length)
+static uint32_t report_heap_put(struct report_events *events, const char *text, size_t length)
 {
     uint32_t *slot = &events->heap_slots[report_events_hash_bytes(text, length) % HEAP_SLOTS];
     struct bytes *heap = &events->heap;
@@ -369,7 +369,7 @@ static void values_put(struct report_events *events, struct kind *kind, uint32_t
         const struct kev_value *value = values[i];
 
         if (report_events_is_text(value)) {
-            words[n++] = heap_put(events, value->text, value->length);
+            words[n++] = report_heap_put(events, value->text, value->length);
             continue;
         }
         words[n++] = (uint32_t)value->number;

@@ -85,7 +85,7 @@ static void *timer_thread(void *arg)
 }
 
 /* Signals are the main thread's business. */
-static bool thread_start(struct timer_cpu *t)
+static bool self_timer_thread_start(struct timer_cpu *t)
 {
     pthread_condattr_t attributes;
     pthread_t thread;
@@ -111,7 +111,7 @@ struct self_timer *self_timer_start(unsigned cpu, uint64_t interval, void (*fn)(
     struct timer_cpu *t = &timer_cpus[cpu];
     struct self_timer *timer = malloc(sizeof(*timer));
 
-    if (!timer || (!t->started && !thread_start(t))) {
+    if (!timer || (!t->started && !self_timer_thread_start(t))) {
         free(timer);
         return NULL;
     }

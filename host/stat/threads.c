@@ -201,7 +201,7 @@ static void thread_moves(struct stat *stat, struct thread *thread, unsigned on, 
     thread->last_epoch = stat->epoch;
 }
 
-static void cpu_known(struct stat *stat, struct cpu *cpu, uint64_t now)
+static void stat_cpu_known(struct stat *stat, struct cpu *cpu, uint64_t now)
 {
     if (cpu->nknown == cpu->known_room) {
         cpu->known = stat_grow(cpu->known, &cpu->known_room, sizeof(*cpu->known));
@@ -224,7 +224,7 @@ void cpu_told(struct stat *stat, unsigned on, uint64_t now)
     thread->epoch = thread->last_epoch = stat->epoch;
     thread->last_cpu = (int)on;
     cpu->current = thread;
-    cpu_known(stat, cpu, now);
+    stat_cpu_known(stat, cpu, now);
 }
 
 static void stat_threads_run(struct stat *stat, struct thread *thread, unsigned on, uint64_t now)
@@ -250,7 +250,7 @@ static void stat_threads_run(struct stat *stat, struct thread *thread, unsigned 
         cpu->current = thread;
     }
     if (!known) {
-        cpu_known(stat, cpu, now);
+        stat_cpu_known(stat, cpu, now);
     }
     thread->state = STATE_RUNNING;
     thread->held = -1;

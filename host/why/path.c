@@ -170,7 +170,7 @@ static void path_follow(struct why *why, uint32_t thread, int64_t from, int64_t 
 
 /* The wake-ups back from `ns`, until an interrupt, a thread that stands in the chain already, or
  * what is not known. */
-static void chain_find(struct why *why, uint32_t thread, int64_t ns)
+static void why_chain_find(struct why *why, uint32_t thread, int64_t ns)
 {
     const struct timeline *timeline = why->timeline;
 
@@ -218,7 +218,7 @@ bool why_path(struct why *why, const struct timeline *timeline, uint32_t thread,
 
     *why = (struct why){.timeline = timeline, .thread = thread, .from = from, .to = to};
     path_follow(why, thread, from, to, waiting, 0);
-    chain_find(why, thread, to > from ? to - 1 : to);
+    why_chain_find(why, thread, to > from ? to - 1 : to);
     return !why->no_memory;
 }
 

@@ -8,7 +8,7 @@
 
 #define PATIENCE_START 500 /* ms: before a round trip was measured */
 
-static uint16_t slot_of(const struct link *link, uint16_t number)
+static uint16_t window_slot_of(const struct link *link, uint16_t number)
 {
     return number & (link->config.window - 1);
 }
@@ -16,7 +16,7 @@ static uint16_t slot_of(const struct link *link, uint16_t number)
 static uint8_t *link_window_frame_slot(const struct link *link, uint16_t number)
 {
     return (uint8_t *)link->config.memory +
-           (size_t)slot_of(link, number) * LINK_LINE_MOST(link->config.frame_most);
+           (size_t)window_slot_of(link, number) * LINK_LINE_MOST(link->config.frame_most);
 }
 
 /* Returns whether a is before b. */
@@ -59,7 +59,7 @@ void window_put(struct link *link, uint8_t type, unsigned channel, const void *f
     struct link_frame frame = {
         .type = type, .channel = (uint8_t)channel, .number = link->next, .ack = link->expected};
 
-    link->lengths[slot_of(link, link->next)] =
+    link->lengths[window_slot_of(link, link->next)] =
         (uint16_t)link_encode(link->key_out, &frame, first, nfirst, second, nsecond,
                               link_window_frame_slot(link, link->next));
     if (link->base == link->next) {
@@ -166,7 +166,7 @@ bool window_next(struct link *link)
         return false;
     }
     link->line = link_window_frame_slot(link, number);
-    link->line_left = link->lengths[slot_of(link, number)];
+    link->line_left = link->lengths[window_slot_of(link, number)];
     link->line_is_window = true;
     link->line_frame = number;
     link->cursor++;

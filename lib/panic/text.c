@@ -117,7 +117,7 @@ static void put_time(const struct kymo_panic *record, unsigned n, char *value)
     snprintf(value, PANIC_VALUE, "%llu", (unsigned long long)record->time);
 }
 
-static void put_cpu(const struct kymo_panic *record, unsigned n, char *value)
+static void panic_put_cpu(const struct kymo_panic *record, unsigned n, char *value)
 {
     const struct kymo_panic_cpu *cpu = &record->cpus[n];
     const char *silent = cpu->state == KYMO_PANIC_CPU_SILENT ? "no answer, last in " : "";
@@ -215,7 +215,7 @@ static const struct part {
     {"PANIC_REASON", count_reason, put_reason},
     {"PANIC_WHERE", NULL, put_where},
     {"PANIC_TIME", NULL, put_time},
-    {"PANIC_CPU", count_cpus, put_cpu},
+    {"PANIC_CPU", count_cpus, panic_put_cpu},
     {"PANIC_REGISTERS", count_registers, put_registers},
     {"PANIC_STACK", count_stack, put_stack},
     {"PANIC_STACK_USED", count_stack_used, put_stack_used},

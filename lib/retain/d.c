@@ -57,8 +57,8 @@ bool retain_is_hopeless(const struct retain *retain)
     return retain->wasted / WASTE_MOST >= retain->header.window;
 }
 
-static uint32_t crc_of(struct retain *retain, struct retain_chunk *chunk, uint32_t at,
-                       uint32_t bytes)
+static uint32_t retain_d_crc_of(struct retain *retain, struct retain_chunk *chunk, uint32_t at,
+                                uint32_t bytes)
 {
     uint8_t piece[128];
     uint32_t crc = 0;
@@ -143,13 +143,13 @@ bool retain_d_open(struct retain *retain)
         return false;
     }
     if (!retain_d_layout_fits(retain, is) ||
-        crc_of(retain, &retain->d.tables, is->tables, (is->records + is->aggregations) * 4) !=
-            is->tables_crc) {
+        retain_d_crc_of(retain, &retain->d.tables, is->tables,
+                        (is->records + is->aggregations) * 4) != is->tables_crc) {
         lose_program(retain);
         return false;
     }
     if (is->notes_bytes &&
-        crc_of(retain, &retain->d.data, is->notes, is->notes_bytes) != is->notes_crc) {
+        retain_d_crc_of(retain, &retain->d.data, is->notes, is->notes_bytes) != is->notes_crc) {
         is->notes_bytes = 0;
     }
     retain->losses.notes += is->notes_bytes == 0 && retain->cpu == 0;

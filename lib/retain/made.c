@@ -265,7 +265,7 @@ static bool next_note(struct retain *retain)
 }
 
 /* Writes one event with the next part of them; returns its slots, 0: unreadable. */
-static uint32_t put_part(struct retain *retain, struct trace_slot *slot, uint32_t time)
+static uint32_t retain_made_put_part(struct retain *retain, struct trace_slot *slot, uint32_t time)
 {
     const struct kymo_retain_note *note = &retain->note;
     uint32_t words[NOTE_SLOTS * 2] = {note->id, note->total, retain->note_done};
@@ -287,7 +287,7 @@ static uint32_t put_parts(struct retain *retain, uint32_t time, uint64_t *last)
     uint32_t count = 2;
 
     while (retain->note_done < retain->note.bytes && count + NOTE_SLOTS <= retain->buffer_slots) {
-        uint32_t n = put_part(retain, &retain->slots[count], time++);
+        uint32_t n = retain_made_put_part(retain, &retain->slots[count], time++);
 
         if (n == 0) {
             retain->losses.notes++;

@@ -77,7 +77,7 @@ static bool ring_good(const struct kymo_retain_header *header)
                                 (uint64_t)ring->per_cpu * ring->word_step);
 }
 
-static bool header_good(const struct kymo_retain_header *header)
+static bool retain_header_good(const struct kymo_retain_header *header)
 {
     size_t from = offsetof(struct kymo_retain_header, boots);
 
@@ -100,12 +100,12 @@ static bool retain_read_header(struct retain *retain)
     }
     if (header->version == KYMO_RETAIN_V3) {
         header->areas = (struct kymo_retain_areas)KYMO_RETAIN_V3_AREAS;
-        return header->bytes == most && header_good(header);
+        return header->bytes == most && retain_header_good(header);
     }
     return header->version == KYMO_RETAIN_VERSION && header->bytes == sizeof(*header) &&
            retain->read(retain->arg, KYMO_RETAIN_HEADER + (uint32_t)most, &header->areas,
                         (uint32_t)rest) == 0 &&
-           header_good(header);
+           retain_header_good(header);
 }
 
 bool retain_area_read(struct retain *retain, const struct kymo_retain_area *area, uint32_t at,
@@ -158,7 +158,7 @@ static uint32_t retain_buffer_slots(struct retain *retain)
                : TRACE_BUFFER_SLOTS;
 }
 
-static bool panic_good(struct retain *retain)
+static bool retain_panic_good(struct retain *retain)
 {
     struct kymo_retain_panic *panic = (struct kymo_retain_panic *)(void *)retain->slots;
 
@@ -174,7 +174,7 @@ static bool panic_good(struct retain *retain)
 }
 
 /* Returns whether the next boot saved the cursors before its own data overwrote them. */
-static bool frozen_good(struct retain *retain)
+static bool retain_frozen_good(struct retain *retain)
 {
     const struct kymo_retain_area *area = &retain->header.areas.frozen;
     uint32_t head[offsetof(struct kymo_retain_frozen, cpu) / 4], crc;
@@ -194,8 +194,8 @@ int retain_open(struct retain *retain, retain_read_t read, void *arg)
     }
     retain->page_good = page_good(retain);
     retain->buffer_slots = retain_buffer_slots(retain);
-    retain->panicked = panic_good(retain);
-    retain->frozen = frozen_good(retain);
+    retain->panicked = retain_panic_good(retain);
+    retain->frozen = retain_frozen_good(retain);
     retain_rewind(retain);
     return 0;
 }

@@ -27,8 +27,8 @@ static struct dt_node *helper_choice(struct dt_session *d, struct dt_node *condi
     return n;
 }
 
-static struct dt_node *helper_name(struct dt_session *d, struct dt_location location,
-                                   const char *scope, const char *text)
+static struct dt_node *helper_name_node(struct dt_session *d, struct dt_location location,
+                                        const char *scope, const char *text)
 {
     struct dt_node *n = dt_node_new(d, DT_NODE_NAME, location);
 
@@ -61,7 +61,7 @@ static struct dt_node *helper_zero(struct dt_session *d, struct dt_location loca
 static struct dt_node *helper_text(struct dt_session *d, struct dt_location location,
                                    const char *text)
 {
-    return helper_name(d, location, NULL, d->define_inline(d, "int", text));
+    return helper_name_node(d, location, NULL, d->define_inline(d, "int", text));
 }
 
 /* ---- clauses ------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static struct dt_node *statements_of(struct dt_session *d, struct dt_node *list)
                                           : "a helper has at most 256 statements");
         }
         if (!list->next && !is_assignment(n)) {
-            n = dt_node_operator(d, '=', helper_name(d, n->location, "this", "%name"), n);
+            n = dt_node_operator(d, '=', helper_name_node(d, n->location, "this", "%name"), n);
         }
         all = helper_then(d, all, n);
     }
@@ -238,8 +238,8 @@ void dt_helper_end(struct dt_session *d, struct dt_program *program)
         dt_fail(d, (struct dt_location){.line = 1}, "D_HELPER", "no clause names a frame");
     }
     at = (struct dt_location){.file = body->location.file};
-    n = dt_node_operator(d, '=', helper_name(d, at, "this", "%name"), helper_string(d, at));
-    n = helper_then(d, helper_then(d, n, body), helper_name(d, at, "this", "%name"));
+    n = dt_node_operator(d, '=', helper_name_node(d, at, "this", "%name"), helper_string(d, at));
+    n = helper_then(d, helper_then(d, n, body), helper_name_node(d, at, "this", "%name"));
     n = helper_choice(d, helper_text(d, at, d->helper->guard), n, helper_string(d, at));
     d->programs->expansions = 0;
     dt_check_expression(d, n);

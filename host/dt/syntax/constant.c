@@ -35,7 +35,7 @@ static struct dt_node *integer_node(struct dt_parse *p, struct dt_location locat
     return n;
 }
 
-static unsigned digit_of(char c)
+static unsigned constant_digit_of(char c)
 {
     return isdigit((unsigned char)c) ? (unsigned)(c - '0')
                                      : (unsigned)(tolower((unsigned char)c) - 'a') + 10;
@@ -49,7 +49,7 @@ static uint64_t constant_parse_digits(struct dt_parse *p, struct dt_location loc
 
     for (; *at < end && (base == 16 ? isxdigit((unsigned char)**at) : isdigit((unsigned char)**at));
          (*at)++) {
-        unsigned digit = digit_of(**at);
+        unsigned digit = constant_digit_of(**at);
         if (digit >= base) {
             dt_fail(p->session, location, "D_INT_DIGIT", "invalid digit '%c' in octal constant",
                     **at);
@@ -96,7 +96,7 @@ static size_t constant_parse_escape(const char **at, const char *end, char *to)
     if (**at >= '0' && **at <= '7') {
         unsigned value = 0;
         for (unsigned i = 0; i < 3 && *at < end && **at >= '0' && **at <= '7'; i++, (*at)++) {
-            value = value * 8 + digit_of(**at);
+            value = value * 8 + constant_digit_of(**at);
         }
         *to = (char)value;
         return 1;
@@ -104,7 +104,7 @@ static size_t constant_parse_escape(const char **at, const char *end, char *to)
     if (**at == 'x' && *at + 1 < end && isxdigit((unsigned char)(*at)[1])) {
         unsigned value = 0;
         for ((*at)++; *at < end && isxdigit((unsigned char)**at); (*at)++) {
-            value = value * 16 + digit_of(**at);
+            value = value * 16 + constant_digit_of(**at);
         }
         *to = (char)value;
         return 1;

@@ -26,7 +26,7 @@ static _Noreturn void pragma_malformed(const struct pragma_line *at, const char 
 
 /* ---- words of a line ---------------------------------------------------------------- */
 
-static bool is_blank(char c)
+static bool pragma_is_blank(char c)
 {
     return c != '\n' && isspace((unsigned char)c);
 }
@@ -37,7 +37,7 @@ static void words_split(struct dt_session *d, struct dt_words *w, const char *te
 
     *w = (struct dt_words){0};
     for (;;) {
-        while (at < end && is_blank(*at)) {
+        while (at < end && pragma_is_blank(*at)) {
             at++;
         }
         if (at == end) {
@@ -51,7 +51,7 @@ static void words_split(struct dt_session *d, struct dt_words *w, const char *te
             }
             at += at < end;
         }
-        while (!quoted && at < end && !is_blank(*at) && *at != '"') {
+        while (!quoted && at < end && !pragma_is_blank(*at) && *at != '"') {
             at++;
         }
         if (w->n < DT_WORDS_MAX) {
@@ -112,7 +112,7 @@ void dt_directives_each(const char *text, size_t n, void (*fn)(void *, const cha
             at = at < end && *at == quote ? at + 1 : at;
             at_start = false;
         } else {
-            at_start = *at == '\n' || (at_start && is_blank(*at));
+            at_start = *at == '\n' || (at_start && pragma_is_blank(*at));
             at++;
         }
     }

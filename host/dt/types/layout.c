@@ -7,7 +7,7 @@
  */
 #include "host/dt/types/layout.h"
 
-static uint64_t round_up(uint64_t n, uint64_t to)
+static uint64_t layout_round_up(uint64_t n, uint64_t to)
 {
     return (n + to - 1) / to * to;
 }
@@ -21,7 +21,7 @@ uint64_t dt_layout_add(struct dt_layout *l, const struct dt_type *type, uint32_t
     while (align * 8 < bits) {
         align *= 2;
     }
-    uint64_t start = l->is_union ? 0 : round_up(l->end, align);
+    uint64_t start = l->is_union ? 0 : layout_round_up(l->end, align);
     l->has_bit_fields |= bits != 0;
     l->align = align > l->align ? align : l->align;
     l->end = start + size > l->end ? start + size : l->end;
@@ -30,5 +30,5 @@ uint64_t dt_layout_add(struct dt_layout *l, const struct dt_type *type, uint32_t
 
 uint64_t dt_layout_size(const struct dt_layout *l)
 {
-    return l->has_bit_fields || !l->align ? l->end : round_up(l->end, l->align);
+    return l->has_bit_fields || !l->align ? l->end : layout_round_up(l->end, l->align);
 }

@@ -28,7 +28,7 @@ const struct dt_type *dt_type_resolve(const struct dt_type *t)
     }
 }
 
-static bool same_name(const char *a, const char *b)
+static bool type_same_name(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -44,7 +44,7 @@ static bool same_tagged(const struct dt_type *a, const struct dt_type *b)
     enum dt_type_kind p = a->kind == DT_TYPE_FORWARD ? a->tag_kind : a->kind;
     enum dt_type_kind q = b->kind == DT_TYPE_FORWARD ? b->tag_kind : b->kind;
 
-    if (p != q || !a->name || !same_name(a->name, b->name)) {
+    if (p != q || !a->name || !type_same_name(a->name, b->name)) {
         return false;
     }
     if (a->kind != b->kind || a->kind == DT_TYPE_FORWARD) {
@@ -55,7 +55,7 @@ static bool same_tagged(const struct dt_type *a, const struct dt_type *b)
         return false;
     }
     for (unsigned i = 0; i < a->nmembers; i++) {
-        if (!same_name(a->members[i].name, b->members[i].name) ||
+        if (!type_same_name(a->members[i].name, b->members[i].name) ||
             a->members[i].bit_offset != b->members[i].bit_offset) {
             return false;
         }
@@ -79,9 +79,9 @@ bool dt_type_same(const struct dt_type *x, const struct dt_type *y)
     switch (a->kind) {
     case DT_TYPE_INTEGER:
         return a->size == b->size && a->bits == b->bits && a->is_signed == b->is_signed &&
-               same_name(integer_name(a), integer_name(b));
+               type_same_name(integer_name(a), integer_name(b));
     case DT_TYPE_FLOAT:
-        return a->size == b->size && same_name(a->name, b->name);
+        return a->size == b->size && type_same_name(a->name, b->name);
     case DT_TYPE_POINTER:
         return dt_type_same(a->to, b->to);
     case DT_TYPE_ARRAY:
@@ -105,18 +105,18 @@ bool dt_type_same(const struct dt_type *x, const struct dt_type *y)
     }
 }
 
-static const struct dt_member *find_member(const struct dt_type *t, const char *name,
-                                           uint64_t *bit_offset, unsigned depth)
+static const struct dt_member *type_find_member(const struct dt_type *t, const char *name,
+                                                uint64_t *bit_offset, unsigned depth)
 {
     for (unsigned i = 0; i < t->nmembers; i++) {
         const struct dt_member *m = &t->members[i];
-        if (same_name(m->name, name)) {
+        if (type_same_name(m->name, name)) {
             *bit_offset = m->bit_offset;
             return m;
         }
         const struct dt_type *inner = m->name || depth == 0 ? NULL : dt_type_resolve(m->type);
         if (inner && dt_type_is_struct(inner)) {
-            const struct dt_member *found = find_member(inner, name, bit_offset, depth - 1);
+            const struct dt_member *found = type_find_member(inner, name, bit_offset, depth - 1);
             if (found) {
                 *bit_offset += m->bit_offset;
                 return found;
@@ -133,7 +133,7 @@ const struct dt_member *dt_type_member(const struct dt_type *type, const char *n
 
     const struct dt_type *t = dt_type_resolve(type);
 
-    return dt_type_is_struct(t) ? find_member(t, name, bit_offset, DEPTH_MAX) : NULL;
+    return dt_type_is_struct(t) ? type_find_member(t, name, bit_offset, DEPTH_MAX) : NULL;
 }
 
 static enum dt_type_kind type_kind_of(const struct dt_type *t)

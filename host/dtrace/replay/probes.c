@@ -30,7 +30,7 @@ bool replay_probes_add(struct replay_probes *p, const uint8_t *answer, size_t by
 
 /* Finds four strings, each with its NUL. Returns the end of the last; NULL if they are not
  * there. */
-static const char *take_names(const char *at, const char *end, const char *names[4])
+static const char *replay_take_names(const char *at, const char *end, const char *names[4])
 {
     for (unsigned i = 0; i < 4; i++) {
         const char *nul = at < end ? memchr(at, '\0', (size_t)(end - at)) : NULL;
@@ -71,7 +71,7 @@ size_t replay_probes(const struct replay_probes *p, const void *in, size_t in_by
     const char *names[4], *own[4], *end = (const char *)in + in_bytes;
     size_t at = 0, low = 0, high = p->n;
 
-    if (take_names(in, end, names) != end) {
+    if (replay_take_names(in, end, names) != end) {
         return 0;
     }
     while (low < high) { /* the first one with an id above `after` */
@@ -86,7 +86,7 @@ size_t replay_probes(const struct replay_probes *p, const void *in, size_t in_by
         const char *strings = (const char *)p->probe[i];
         struct kymo_d_probe head;
         memcpy(&head, p->probe[i], sizeof(head));
-        bool matches = take_names(strings + sizeof(head), strings + head.size, own) != NULL;
+        bool matches = replay_take_names(strings + sizeof(head), strings + head.size, own) != NULL;
         for (unsigned k = 0; k < 4 && matches; k++) {
             matches = dtrace_glob(names[k], own[k]);
         }
