@@ -153,11 +153,11 @@ install: host libkev $(INSTALLED_MAPS) $(addprefix installed-,$(BOARDS)) ## inst
 	$(Q)DESTDIR='$(DESTDIR)' scripts/install '$(PREFIX)' $(BOARDS)
 
 .PHONY: dist
-dist: ## the sources as build/kymo-VERSION.tar.gz, which builds without git (docs/release.md)
+dist: ## the sources as build/kymo-VERSION.tar.gz, which builds without git (docs/guide/release.md)
 	$(Q)scripts/dist
 
 .PHONY: deb
-deb: $(B)/deb/kymo host libkev $(INSTALLED_MAPS) $(addprefix installed-,$(BOARDS)) ## a Debian package of what make install installs, build/kymo_VERSION_ARCH.deb (docs/release.md)
+deb: $(B)/deb/kymo host libkev $(INSTALLED_MAPS) $(addprefix installed-,$(BOARDS)) ## a Debian package of what make install installs, build/kymo_VERSION_ARCH.deb (docs/guide/release.md)
 	$(Q)scripts/deb $(DEB:%=-o %) $< $(BOARDS)
 
 .PHONY: install-query

@@ -22,7 +22,7 @@ bool check_that(bool good, const char *what, const char *file, int line)
     return good;
 }
 
-/* Prints a line for each part, as test/boot/run.py reads it. */
+/* Prints a line for each part, as test/board/run.py reads it. */
 static void libtest_run_part(const char *name, void (*run)(void))
 {
     int before = libtest_failures;

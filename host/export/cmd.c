@@ -45,7 +45,7 @@ static const char export_help[] =
     "\n" SELECT_HELP "\n"
     "  -h, --help     print this text\n";
 
-/* A format is added here, in the help above and in docs/export.md. */
+/* A format is added here, in the help above and in docs/reference/export.md. */
 static const struct export_format *const export_format_table[] = {
     &export_csv,      &export_jsonl,    &export_chrome,    &export_ctf,
     &export_tracedat, &export_perfetto, &export_speedscope};

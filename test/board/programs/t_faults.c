@@ -6,7 +6,7 @@
  * process whose memory is nobody else's business. Its D programs are test/board/faults.
  */
 #include "lib/include/kymo.h"
-#include "test/boot/programs/dcalls.h"
+#include "test/board/programs/dcalls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
