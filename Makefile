@@ -39,7 +39,7 @@ endif
 #
 # Two makes that build would write the same files, so one waits for the other. These goals hold no
 # lock while they run: they start makes that do.
-UNLOCKED := demo check run app gdb bench bench-long bench-host soak fuzz help list-unit list-boards
+UNLOCKED := demo quick check check-all run app gdb bench bench-long bench-host soak fuzz help list-unit list-boards
 ifneq ($(if $(filter build,$(KYMO_LOCKS)),,$(filter-out $(UNLOCKED),$(or $(MAKECMDGOALS),all))),)
 
 .PHONY: locked-build $(or $(MAKECMDGOALS),all)
@@ -64,10 +64,21 @@ demo: ## install what is missing, build, boot virt-a64 and trace a workload
 	$(Q)scripts/setup.sh build
 	$(Q)scripts/locked demo scripts/demo
 
+# Each ends with a line that says how many passed and failed. scripts/suites says which suites each has.
+.PHONY: quick
+quick: ## two minutes: the checks and tests that see what has changed since they passed
+	$(Q)scripts/setup.sh check
+	$(Q)scripts/check --quick
+
 .PHONY: check
-check: ## all checks and tests; the last line says how many passed and failed
+check: ## eight minutes: all that is likely to find a fault; the last line says how many passed and failed
 	$(Q)scripts/setup.sh check
 	$(Q)scripts/check
+
+.PHONY: check-all
+check-all: ## all that finds faults, but for what has passed in this very tree
+	$(Q)scripts/setup.sh check
+	$(Q)scripts/check --all
 
 .PHONY: run
 run: ## boot BOARD=<board> IMAGE=<image> with the console here (^] ends it)
@@ -201,6 +212,17 @@ BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt \
 	$(B)/tools/mkunwind $(B)/tools/mkreloc trace-gen
 .PHONY: boards
 boards: $(addprefix board-,$(BOARDS))
+
+# Single images, which scripts/check asks for: IMAGES_OF_<folder below build/>="<image> <file below it> ...".
+# The kernels with assertions and those with small buffers boot the programs of the release images.
+image_goals = $(foreach i,$(2),$(if $(findstring /,$i),$(B)/$(1)/$i,image-$i))
+.PHONY: $(foreach b,$(BOARDS),images-of-$b $(addprefix images-of-$b-,debug slots64))
+$(addprefix images-of-,$(BOARDS)): images-of-%: $(BOARD_TOOLS) $(B)/kymo
+	$(call board_make,$*,$(call image_goals,$*,$(IMAGES_OF_$*)) $(addprefix cpio-,$(IMAGES_OF_$*-debug)))
+$(foreach b,$(BOARDS),images-of-$b-debug): images-of-%-debug: images-of-%
+	$(call board_make,$*,DEBUG=1 CPIO_FROM=$(B)/$* $(call image_goals,$*-debug,$(IMAGES_OF_$*-debug)))
+$(foreach b,$(BOARDS),images-of-$b-slots64): images-of-%-slots64: $(BOARD_TOOLS)
+	$(call board_make,$*,TRACE_SLOTS=64 B=$(B)/$*-slots64 $(call image_goals,$*-slots64,$(IMAGES_OF_$*-slots64)))
 
 # CHECKED=1 on the command line, as `make check` has it: without what only `make soak` runs.
 left_out = $(if $(filter command,$(origin CHECKED)),$(shell test/board/run.py --left-out $(1)))

@@ -456,6 +456,9 @@ other-libc:
 # One of them, with what starts it.
 .PHONY: $(addprefix image-,$(ALL_IMAGES))
 $(foreach i,$(ALL_IMAGES),$(eval image-$(i): $(call image_at,$(i)).elf $(QEMU_FILES)))
+# cpio-IMAGE: its programs and start script, which a kernel of another folder may boot.
+.PHONY: $(addprefix cpio-,$(ALL_IMAGES))
+$(foreach i,$(ALL_IMAGES),$(eval cpio-$(i): $(call image_at,$(i)).cpio))
 # medium-IMAGE: with what starts the board itself, if its folder has a mkimage: docs/guide/port.md.
 MKIMAGE := $(wildcard $(BOARD_DIR)/mkimage)
 MEDIUM_SUFFIX ?= .img

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boots images under QEMU and judges what they print and record.
 
-run.py [--jobs N] [--list | --debug-images | --left-out] [--variant=V] [--icount | --threads]
+run.py [--jobs N] [--list | --needs | --debug-images | --left-out] [--variant=V] [--icount | --threads]
        [--soak] [--into FOLDER] BOARD [SUITE...]
 
 A suite (suites.py) is an image, a way to run the CPUs, and checks of the console and the capture.
@@ -226,6 +226,14 @@ def left_out(board):
         f"NO_IMAGE='{' '.join(sorted(nobody))}'"
 
 
+def needs(args, chosen):
+    """The images that these boots start, each with its folder below build/; another C library's have
+    a goal of make that builds all of them."""
+    booted = {(args.variant or s.build_variant(), s.image) for s in chosen}
+    return sorted({f"other-libc-{args.board}" if variant.endswith("libc") else
+                   f"{args.board}{variant}/{image}" for variant, image in booted})
+
+
 def sampled(board, chosen):
     """EVERY=n: each n-th of the boots; of those of a PC that virt-a64 does not have in `make check`
     each, as its kind of memory is an MMU, too (elsewhere.py)."""
@@ -240,6 +248,8 @@ def main():
     parser = argparse.ArgumentParser(description="boots images under QEMU and judges the outcome")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--needs", action="store_true",
+                        help="print what must be built for these boots, as scripts/suites says it")
     parser.add_argument("--debug-images", action="store_true",
                         help="list the images that boot with assertions; with --soak all of them")
     parser.add_argument("--into", default="build/check/boot", metavar="FOLDER",
@@ -271,14 +281,19 @@ def main():
               and not (args.threads and s.mode != "multi")]
     if not (args.suites or args.soak or args.list):
         taken = sampled(args.board, chosen)
-        sample.tell(chosen, taken)
+        if not args.needs:
+            sample.tell(chosen, taken)
         chosen = taken
+    if args.needs:
+        print(*needs(args, chosen))
+        return 0
     Boot.variant, Boot.top = args.variant, os.path.join(ROOT, args.into)
     if args.list:
         for s in chosen:
             print(f"{s.name:16} {s.image:10} {s.mode:8} {s.doc}")
         return 0
-    missing = [t for t in (suites.KYMO, suites.COUNT) if not os.path.exists(t)]
+    missing = [t for t in (suites.KYMO, suites.COUNT)
+               if not os.path.exists(t) and any(s.checks for s in chosen)]
     if missing:
         print(f"run.py: no {os.path.relpath(missing[0], ROOT)}: first run `make all tools`",
               file=sys.stderr)

@@ -723,7 +723,7 @@ SUITES += [
 # Xilinx ZCU102: the API's tests, wherever the machine lets the kernel be entered.
 API = next(suite for suite in SUITES if suite.name == "api" and "virt-a64" in suite.boards)
 SUITES += [
-    Suite("smoke", "one boot of what the port must do", "smoke", ZCU, tests=20),
+    Suite("smoke", "one boot of what the port must do", "smoke", ZCU + M4, tests=20),
     dataclasses.replace(API, boards=ZCU),
     dataclasses.replace(API, boards=ZCU, name="api-el2", doc="the same, entered at EL2", soak=True,
                         qemu=API.qemu + ["-M", "xlnx-zcu102,virtualization=on"]),
