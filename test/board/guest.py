@@ -8,7 +8,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(1, os.path.join(ROOT, "test"))
+sys.path.insert(1, os.path.join(ROOT, "test/tool"))
 import cpus  # noqa: E402
 import emulator  # noqa: E402
 import patience  # noqa: E402

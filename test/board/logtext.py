@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Log text (docs/guide/log.md): what t_log printed with printf() is what each reader has as text,
 found by the build id in the board's folder of programs, and a program of another build is
-refused.""" import json
+refused."""
+import json
 import os
 import re
 import shutil

@@ -79,7 +79,8 @@ def of_cell(text):
 
 def page():
     """Types and names of arguments, by probe, as docs/reference/providers.md and derived.md have
-    them.""" found, provider, last, cell = {}, None, None, {}
+    them."""
+    found, provider, last, cell = {}, None, None, {}
     lines = []
     for name in ("providers", "derived"):
         with open(os.path.join(ROOT, f"docs/reference/{name}.md"), encoding="utf-8") as f:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The grammar of `kymo export --chrome` (docs/reference/export.md), strictly: what breaks it is an
 error. Then its events, losses, runs, states and messages against `kymo export --jsonl` and the
-oracle.""" import json
+oracle."""
+import json
 from collections import Counter, defaultdict
 
 from common import drawn_name, export, lines, same, want
