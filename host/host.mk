@@ -166,6 +166,7 @@ host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
 	done
 	$(Q)scripts/draw-pictures docs/pictures
 	$(Q)scripts/measure-house --docs
+	$(Q)scripts/test-readmes
 
 .PHONY: host-docs-check
 host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)

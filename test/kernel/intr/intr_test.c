@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts for programs: who hears of one, when the line opens again, what goes with whom. (That
- * a line is open just when it is attached and masked by nobody, check.c sees after every step.)
+ * Interrupts for programs: who hears of one, when the line opens again, what goes with whom. That a
+ * line is open just when it is attached and masked by nobody, check.c sees after every step.
  */
 #include "kernel/arch/entry.h"
 #include "test/kernel/world/world.h"
