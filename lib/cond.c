@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* <pthread.h>: condition variables and once. Proved by test/board/programs/t_posix.c. */
+/* <pthread.h>: condition variables and once. Tested by test/board/programs/t_posix.c. */
 #include <errno.h>
 #include <pthread.h>
 
@@ -21,7 +21,7 @@ int kymo_timeout_at(unsigned states, clockid_t clock, const struct timespec *unt
 
 int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
 {
-    cond->count = attr ? attr->clock : CLOCK_REALTIME; /* the kernel leaves the word alone */
+    cond->count = attr ? attr->clock : CLOCK_REALTIME; /* the kernel doesn't use this word */
     cond->owner = SYNC_OWNER_COND;
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <sys/mman.h>: a device's registers, by MemMap(). The first page's part before `physical` is
- * mapped along with an MMU; munmap_device_memory() finds the mapping by its page again. Proved by
- * test/board/programs/t_port.c. I/O ports: proved by test/board/x86_64/t_x86_64.c.
+ * <sys/mman.h>: a device's registers, by MemMap(). With an MMU the first page's part before
+ * `physical` is also mapped; munmap_device_memory() finds the mapping by its page. Tested by
+ * test/board/programs/t_port.c; I/O ports by test/board/x86_64/t_x86_64.c.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -44,7 +44,7 @@ static bool is_ports(size_t len, uint64_t first)
     return len != 0 && len <= KYMO_IO_PORTS && first <= KYMO_IO_PORTS - len;
 }
 
-/* Ports need no mapping: ThreadCtl(_NTO_TCTL_IO) gives them to a thread. */
+/* Ports need no mapping: ThreadCtl(_NTO_TCTL_IO) gives a thread access. */
 uintptr_t mmap_device_io(size_t len, uint64_t physical)
 {
     if (is_ports(len, physical)) {

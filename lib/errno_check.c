@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Proves at compile time that the C library's error numbers are the kernel's. No code. */
+/* Checks at compile time that the C library's error numbers are the kernel's. No code. */
 #include <errno.h>
 
 #include "abi/errno.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * <kymo_log.h>: log text whose format stays in the ELF file. Contexts and limits are in the header.
- * Proof: test/board's t_log, test/host/log/.
+ * Tested by test/board's t_log, test/host/log/.
  */
 #include <kymo_log.h>
 
@@ -13,7 +13,7 @@ volatile uint8_t kymo_log_level = KYMO_LOG_DEBUG;
 
 COLD void kymo_log_string(struct kymo_log *log, const char *text)
 {
-    /* The arguments behind it need two words each at most. */
+    /* The following arguments need two words each at most. */
     const unsigned behind = 2 * (log->left - 1);
     const unsigned room = 4 * (KYMO_LOG_WORDS - log->n - 1 - behind);
     uint32_t *at = &log->words[log->n];
@@ -22,7 +22,7 @@ COLD void kymo_log_string(struct kymo_log *log, const char *text)
 
     bytes = bytes > room ? room : bytes;
     at[0] = flags | (uint32_t)bytes;
-    at[(bytes + 3) / 4] = bytes > 0 ? 0 : at[0]; /* zeros behind the last bytes */
+    at[(bytes + 3) / 4] = bytes > 0 ? 0 : at[0]; /* zeros after the last bytes */
     memcpy(&at[1], text == NULL ? "" : text, bytes);
     log->n += 1 + (unsigned)(bytes + 3) / 4;
     log->left--;
@@ -34,7 +34,7 @@ void kymo_log_end(const struct kymo_log *log, unsigned code)
         trace_logi(code, log->words[0], log->words[1]);
     } else if (kymo_user_wanted == 1) {
         kymo_raw_TRACE_EVENT(_NTO_TRACE_INSERTCUSEREVENT, code, (uintptr_t)log->words, log->n, 0);
-    } else { /* the process's first event: it asks whether any is wanted */
+    } else { /* the process's first event: it queries whether any is wanted */
         trace_logb(code, log->words, log->n * sizeof(log->words[0]));
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* <sys/dispatch.h>, and name_attach() with channel flags of the caller's choice. */
+/* <sys/dispatch.h>, and name_attach() with channel flags chosen by the caller. */
 #include "lib/include/sys/dispatch.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <spawn.h> over kymo_spawn(), and waiting for children by POSIX's names. Proved by
+ * <spawn.h>, implemented by kymo_spawn(), and waiting for children by POSIX's names. Tested by
  * test/board/programs/t_port.c.
  */
 #include <errno.h>
@@ -146,7 +146,7 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
     return posix_spawn(pid, file, actions, attr, argv, envp);
 }
 
-/* There are no process groups: 0 is any child, as -1. */
+/* There are no process groups: 0 means any child, like -1. */
 pid_t waitpid(pid_t pid, int *status, int options)
 {
     if (pid < -1 || (options & ~(WNOHANG | WUNTRACED))) {

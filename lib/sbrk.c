@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The heap: one fixed piece of memory, sized at spawn (`heap=` in a start script). The C library's
- * malloc() asks here, with its own lock held; nothing else may.
+ * The heap: one fixed piece of memory, sized at spawn (`heap=` in a start script). Only the C
+ * library's malloc() may call this, with its own lock held.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who sent a pulse or a message: for servers that do as they are told. See kymo.h;
- * docs/reference/security.md says which servers ask. */
+/* The sender of a pulse or a message: for servers that execute requests of others. See kymo.h;
+ * docs/reference/security.md lists the servers that check it. */
 #include <stdbool.h>
 
 #include "abi/sys/neutrino.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* <sys/slog.h>: a line is an event SYSTEM/SLOG. Proof: test/board's t_events. */
+/* <sys/slog.h>: a line is an event SYSTEM/SLOG. Tested by test/board's t_events. */
 #include "lib/include/sys/slog.h"
 
 #include <errno.h>

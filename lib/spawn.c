@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* <kymo.h>: starting programs, and what a program may ask about itself. */
+/* <kymo.h>: starting programs, and a program's queries about itself. */
 #include "lib/include/kymo.h"
 
 #include <errno.h>

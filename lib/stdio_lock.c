@@ -10,7 +10,7 @@
 static pthread_mutex_t file_locks[LOCKS] = {R, R, R, R, R, R, R, R};
 static pthread_mutex_t list_lock = R;
 
-/* 0 is stdin's alone. */
+/* Lock 0 is for stdin only. */
 static pthread_mutex_t *lock_of(int fd)
 {
     return &file_locks[fd == 0 ? 0 : 1 + (unsigned)fd % (LOCKS - 1)];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See recycled.h. Proof: modes.py, a_daemons_ring_is_written_at_each_stop; check_test.c. */
+/* See recycled.h. Tested by test/board/modes.py, a_daemons_ring_is_written_at_each_stop;
+ * check_test.c. */
 #include "tracelogger/recycled.h"
 
 #include "abi/sys/neutrino.h"
@@ -8,14 +9,14 @@
 
 static struct {
     uint32_t last;   /* sequence of the last buffer; 0: none yet */
-    uint32_t gaps;   /* buffers before it that gave way */
-    uint64_t events; /* recycled, when that was last asked */
+    uint32_t gaps;   /* buffers before it that were overwritten */
+    uint64_t events; /* recycled, by the previous query */
     uint64_t due;    /* events, not written yet */
-    bool doubtful;   /* a gap was not covered by the kernel's count: none is excused any more */
+    bool doubtful;   /* a gap was not covered by the kernel's count: no later one is excused */
 } cpus[CAPTURE_CPUS_MAX];
 
-/* The kernel's count may be ahead of the buffers here, never behind. Each buffer counts for one
- * event at least, as one without events does where readers look for an account. */
+/* The kernel's count may be ahead of the buffers here, never late. Each buffer counts for one event
+ * at least: a reader also counts a buffer without events as one where it expects an account. */
 static void gap_note(uint32_t cpu, uint32_t gap)
 {
     static struct kymo_trace_loss loss;
@@ -24,7 +25,8 @@ static void gap_note(uint32_t cpu, uint32_t gap)
     if (cpus[cpu].doubtful || TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) < 0 ||
         loss.lost_reason[KYMO_DROP_OVERWRITTEN] != 0 ||
         loss.buffers_overwritten - cpus[cpu].gaps < gap) {
-        cpus[cpu].doubtful = true; /* or what this gap left of the count would cover a later one */
+        /* or the rest of the count from this gap would cover a later one */
+        cpus[cpu].doubtful = true;
         return;
     }
     uint64_t events = loss.recycled - cpus[cpu].events;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * client: sends questions to the filter, with work between. `client NAME QUESTIONS MS`: several of
- * them run at different priorities.
+ * client: sends requests to the filter, with work between them. `client NAME QUESTIONS MS`: several
+ * of them run at different priorities.
  */
 #include <errno.h>
 #include <stdio.h>

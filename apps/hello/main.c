@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The smallest program worth booting: docs/guide/app.md starts from here. */
+/* The smallest useful program: docs/guide/app.md begins with it. */
 #include <stdio.h>
 #include <sys/trace.h>
 

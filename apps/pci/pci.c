@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See pci.h. What the device says about itself is checked. PCI 3.0, 6.7 and 6.8. */
+/* See pci.h. Values that the device reports are checked. PCI 3.0, 6.7 and 6.8. */
 #include "apps/pci/pci.h"
 
 #include <errno.h>

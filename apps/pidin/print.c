@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pidin's columns: QNX's look, with CPU time and the last CPU added. */
+/* pidin's columns: like QNX's, with CPU time and the last CPU added. */
 #include "apps/pidin/print.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ void print_threads_head(void)
            "CPU time", "Blocked");
 }
 
-/* 12.345678 s */
+/* Formats a CPU time, e.g. 12.345678 s. */
 static void cpu_time(uint64_t ns, char text[CPU_TIME])
 {
     snprintf(text, CPU_TIME, "%lu.%06lu", (unsigned long)(ns / 1000000000),
@@ -87,8 +87,8 @@ void print_objects_head(void)
            "name");
 }
 
-/* The process that made the object may have ended: then only processes with the ability may use it.
- * */
+/* The process that created the object may have ended: then only processes with the ability may use
+ * it. */
 void print_object(const struct kymo_object_info *object)
 {
     char maker[12] = "-";

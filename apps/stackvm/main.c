@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that is interpreted: stackvm [ROUNDS]. Its functions, in the machine's own code, call
- * each other; without a number it runs for ever. It is the example of docs/guide/helpers.md.
+ * An interpreted program: stackvm [ROUNDS]. Its functions, in the machine's own code, call each
+ * other; without a number it runs forever. It is the example of docs/guide/helpers.md.
  */
 #include "apps/stackvm/vm.h"
 
@@ -18,7 +18,7 @@ static const uint8_t code_main[] = {
 
 /* clang-format off */
 
-/* average(n): how often n goes into sum(n) */
+/* average(n): number of times that n fits into sum(n) */
 static const uint8_t code_average[] = {
     /*  0 */ VM_LOAD, 0, VM_CALL, SUM, VM_STORE, 1,
     /*  6 */ VM_LOAD, 1, VM_LOAD, 0, VM_LESS, 0, VM_JUMP_IF_ZERO, 18,

@@ -22,7 +22,7 @@ bool virtio_queue_begin(struct virtio_queue *queue, uint8_t *memory, uint64_t ph
     return virtio_queue_place(queue, phys);
 }
 
-/* At first, of a queue to the device, all buffers are here. */
+/* Initially all buffers of a queue to the device are free. */
 uint8_t *virtio_queue_used(struct virtio_queue *queue, uint32_t *bytes)
 {
     volatile uint32_t *pair;
@@ -32,7 +32,7 @@ uint8_t *virtio_queue_used(struct virtio_queue *queue, uint32_t *bytes)
         return queue->buffers + queue->made * queue->buffer_bytes;
     }
     const uint16_t returned = (uint16_t)(queue->used[1] - queue->used_seen);
-    if (returned == 0 || returned > queue->made) { /* more than it was given: it is out of order */
+    if (returned == 0 || returned > queue->made) { /* more buffers than it has: it is broken */
         return NULL;
     }
     virtio_barrier();

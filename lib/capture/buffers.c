@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See buffers.h. Proof: every recording of test/board. */
+/* See buffers.h. Tested by every recording of test/board. */
 #include "lib/capture/buffers.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See losses.h. Proof: modes.py, every_event_is_in_the_capture_or_counted. */
+/* See losses.h. Tested by test/board/modes.py, every_event_is_in_the_capture_or_counted. */
 #include "lib/capture/losses.h"
 
 #include "trace/slot.h"

@@ -2,7 +2,7 @@
 /* See heap.h. */
 #include "lib/heap/heap.h"
 
-/* Told before another thread can get the address. */
+/* Makes the event before another thread can get the address. */
 static __attribute__((cold, noinline)) void told_free(HEAP_FIRST void *at)
 {
     if (at && !kymo_self()->in_heap) {

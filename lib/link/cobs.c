@@ -21,7 +21,7 @@ static void block_end(struct cobs_encoder *encoder)
     encoder->code = 1;
 }
 
-/* Copies what belongs to the block, at most up to a 0, the data's end or a full block. */
+/* Copies the block's bytes, at most up to a 0, the data's end or a full block. */
 static size_t block_fill(struct cobs_encoder *encoder, const uint8_t *data, size_t bytes)
 {
     size_t room = (size_t)(FULL - encoder->code);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A frame's bytes. Any context. docs/reference/link.md, "Frames". */
+/* Encodes frames. Any context. docs/reference/link.md, "Frames". */
 #include "lib/link/crc32c.h"
 #include "lib/link/frame.h"
 
-/* A frame is valid only in its session and its direction, so that neither leftovers of an earlier
- * session in a buffer nor an echo of our own frames can pass. */
+/* Returns a key that makes a frame valid only in its session and its direction, so that neither
+ * leftovers of an earlier session in a buffer nor an echo of our own frames is accepted. */
 uint32_t link_key(uint32_t host_session, uint32_t target_session, uint8_t role)
 {
     uint32_t key = crc32c_add(CRC32C_START, &host_session, sizeof(host_session));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC-32C with AArch64's instructions for it, in place of lib/link/crc32c.c: a thirtieth of the
- * instructions. The host checks the result with the other implementation: test/board/disk.py.
+ * CRC-32C with AArch64's instructions for it, replacing lib/link/crc32c.c: it takes a thirtieth of
+ * the instructions. The host checks the result with the other implementation: test/board/disk.py.
  */
 #include "lib/link/crc32c.h"
 

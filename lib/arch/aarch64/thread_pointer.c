@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* AArch64: TPIDR_EL0 is the program's own register; the kernel keeps it across switches. */
+/* AArch64: TPIDR_EL0 is the program's own register; the kernel preserves it across switches. */
 #include "lib/arch/tls.h"
 
 #include <stdint.h>

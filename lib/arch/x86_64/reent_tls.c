@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Through the FS base, which is each thread's own: it points to a word that has the address of the
- * struct _reent. This newlib is built so that it asks __getreent() (scripts/newlib).
+ * newlib's struct _reent through the FS base, which each thread has: it points to a word with the
+ * address of the struct. This newlib is built so that it calls __getreent() (scripts/newlib).
  */
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/libc/newlib/reent.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Newlib's lock hooks. Debian builds newlib without retargetable locking, so the separate objects
- * that malloc() and the environment call are replaced here; stdio has none: see stdio_wrap.c.
+ * for the locks of malloc() and the environment are replaced here; stdio has none: see
+ * stdio_wrap.c.
  */
 #include <reent.h>
 

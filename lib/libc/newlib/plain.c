@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The system calls under their own names, for a newlib that is built without them (scripts/newlib):
- * ARM's has them in its libc.a. Each is the one with the underscore (syscalls.c).
+ * ARM's libc.a has them. Each calls the function with the underscore (syscalls.c).
  */
 #include <sys/stat.h>
 #include <sys/time.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Through _impure_ptr, which the kernel sets to the running thread's at every switch: one CPU. */
+/* newlib's struct _reent through _impure_ptr, which the kernel sets to the running thread's struct
+ * at every switch, on one CPU. */
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/libc/newlib/reent.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See lib/heap/heap.h. newlib has it by memalign(). */
+/* See lib/heap/heap.h. newlib implements it by memalign(). */
 #include "lib/heap/heap.h"
 
 HEAP_ALIGNED(aligned_alloc)

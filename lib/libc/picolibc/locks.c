@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * picolibc's locks (_RETARGETABLE_LOCKING): the library knows struct __lock only by pointer. A FILE
+ * picolibc's locks (_RETARGETABLE_LOCKING): the library uses struct __lock only by pointer. A FILE
  * that was not made by fopen() has none (NULL): its calls are locked as a whole by stdio_wrap.c.
  */
 #include <stdlib.h>
@@ -14,7 +14,8 @@ struct __lock {
 
 struct __lock __lock___libc_recursive_mutex = {PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
-/* Every lock is recursive: a superset, and what stdio needs when it flushes within a call. */
+/* Every lock is recursive: that suffices for all, and stdio needs it when it flushes within a
+ * call. */
 void __retarget_lock_init(_LOCK_T *lock)
 {
     static const struct __lock fresh = {PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};

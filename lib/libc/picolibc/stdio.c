@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * picolibc's standard files: buffered, on descriptors 0-2. stdout is line buffered; stderr is
- * written at the end of every call (stdio_wrap.c flushes it), so a message travels in one piece.
+ * written at the end of every call (stdio_wrap.c flushes it), so a message is written in one piece.
  */
 #include <stdio.h>
 #include <stdio-bufio.h>

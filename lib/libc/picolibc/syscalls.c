@@ -90,7 +90,8 @@ int unlink(const char *path)
     return -1;
 }
 
-/* libgcc asks for the CPU's features to choose atomics: Kymo's programs are built for one CPU. */
+/* libgcc calls this for the CPU's features to choose atomics: Kymo's programs are built for one
+ * CPU. */
 unsigned long __getauxval(unsigned long type);
 unsigned long __getauxval(unsigned long type)
 {
