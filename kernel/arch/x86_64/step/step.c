@@ -23,7 +23,7 @@
 
 #define SLOT_BYTES 16
 #define SLOTS (X86_STEP_SLOTS_BYTES / SLOT_BYTES)
-_Static_assert(SLOT_BYTES > ARCH_STEP_MOST && ARCH_STEP_MOST == X86_INSN_MOST, "a trap behind it");
+_Static_assert(SLOT_BYTES > ARCH_STEP_MOST && ARCH_STEP_MOST == X86_INSN_MOST, "room for a trap");
 
 /* [k] data of the slots; handlers read that of a site, which is set before the site. */
 static struct {
