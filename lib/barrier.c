@@ -5,7 +5,7 @@
  * but still access the barrier, so that pthread_barrier_destroy() can wait for them: the thread
  * that gets PTHREAD_BARRIER_SERIAL_THREAD may destroy it at once.
  *
- * Proved by test/board/programs/t_posix.c.
+ * Tested by test/board/programs/t_posix.c.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -44,7 +44,7 @@ int pthread_barrier_destroy(pthread_barrier_t *barrier)
     return pthread_mutex_destroy(&barrier->mutex);
 }
 
-/* Mutex locked. */
+/* Called with the mutex locked. */
 static void barrier_leave_generation(pthread_barrier_t *barrier)
 {
     if (--barrier->leaving == 0) {
@@ -57,7 +57,8 @@ struct visit {
     unsigned generation;
 };
 
-/* Clean-up handler, mutex locked: a thread cancelled before it passed does not count as arrived. */
+/* Clean-up handler, called with the mutex locked: a thread cancelled before it passed does not
+ * count as arrived. */
 static void barrier_abandon_wait(void *arg)
 {
     const struct visit *visit = arg;
@@ -71,7 +72,7 @@ static void barrier_abandon_wait(void *arg)
     pthread_mutex_unlock(&barrier->mutex);
 }
 
-/* Mutex locked. The caller isn't the last of its generation. */
+/* Called with the mutex locked. The caller isn't the last of its generation. */
 static void barrier_wait_generation(pthread_barrier_t *barrier)
 {
     struct visit visit = {barrier, barrier->generation};

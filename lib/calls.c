@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel calls as C functions, generated from sys/calls.def: each sets errno, its `_r` twin
- * returns -errno. Callable from any thread; the twins also before the C library is set up.
+ * The kernel calls as C functions, generated from sys/calls.def: each sets errno, its `_r` variant
+ * returns -errno. Callable from any thread; the variants also before the C library is set up.
  * Documented in abi/kercalls.def, docs/reference/kercalls.md.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/kercall.h"
 
-/* Apart, so that a call that succeeds saves no registers. */
+/* A separate function, so that a call that succeeds saves no registers. */
 COLD static long call_failed(kymo_pair pair)
 {
     errno = KYMO_PAIR_ERROR(pair);
@@ -46,7 +46,7 @@ static inline long result_r(kymo_pair pair)
 #include "lib/include/sys/calls.def"
 #undef CALL
 
-/* Never fails: the pointer is good. */
+/* Never fails: the pointer is valid. */
 uint64_t ClockCycles(void)
 {
     uint64_t cycles = 0;
@@ -62,7 +62,7 @@ void ProcExit(int status)
     }
 }
 
-/* cmd is followed by as many words as its count says (sys/trace.h), at most four. */
+/* cmd is followed by the number of words of its count (sys/trace.h), at most four. */
 static kymo_pair trace_event(int cmd, va_list list)
 {
     unsigned count = _NTO_TRACE_GET_COUNT((unsigned)cmd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * POSIX clocks over ClockTime(). A clockid_t is the kernel's number, as lib/include/time.h ensures.
- * Proved by test/board/programs/t_timer.c and, on the headers, test/headers/check.
+ * POSIX clocks by ClockTime(). A clockid_t is the kernel's number, as lib/include/time.h ensures.
+ * Tested by test/board/programs/t_timer.c and, on the headers, test/headers/check.
  */
 #include <errno.h>
 #include <sys/time.h>

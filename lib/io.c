@@ -35,7 +35,7 @@ int kymo_fd_known(int fd, int set)
     return (old & bit) != 0;
 }
 
-/* Connects the three standard descriptors, in order. If they can't have their numbers they stay
+/* Connects the three standard descriptors, in order. If they can't get their numbers they stay
  * unconnected: the kernel's console is used. */
 void kymo_io_start(void)
 {

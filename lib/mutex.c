@@ -2,7 +2,7 @@
 /*
  * <pthread.h>: mutexes. Locking a free one and unlocking it is one compare-and-swap each; the
  * kernel is called only if another thread owns it or waits for it. The kernel keeps the waiters and
- * applies priority inheritance. lib/robust.c has the special cases of robust ones. Proved by
+ * applies priority inheritance. lib/robust.c has the special cases of robust ones. Tested by
  * test/board/programs/t_posix.c.
  */
 #include <errno.h>
@@ -149,7 +149,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
         }
         kymo_robust_leave(mutex);
     }
-    /* Before it is another's, so that the times of two owners don't overlap. */
+    /* Called before another thread owns it, so that the times of two owners don't overlap. */
     SYSTEM_PROBE(kymo, mutex__release, mutex, 0);
     if (mutex_swap_word(mutex, tid, SYNC_MUTEX_FREE)) {
         return 0;

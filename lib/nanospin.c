@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Short waits: nanospin() and its kin spin by ClockCycles(), delay() sleeps. Proved by
+ * Short waits: nanospin() and its variants spin by ClockCycles(), delay() sleeps. Tested by
  * test/board/programs/t_port.c.
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define NSEC UINT64_C(1000000000)
 
-/* Rounded up; UINT64_MAX for what is beyond. */
+/* Rounded up; UINT64_MAX for a larger value. */
 static uint64_t cycles_of(uint64_t ns)
 {
     uint64_t hz = kymo_cycles_per_sec(), seconds = ns / NSEC;

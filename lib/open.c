@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * open, close and queries about a file. "/dev/NAME" and "NAME" both mean the server that has
+ * open, close and queries about a file. "/dev/NAME" and "NAME" both name the server that has
  * attached NAME; it must accept the _IO_CONNECT that open() sends (a server without files replies
  * ENOSYS).
  */
@@ -52,8 +52,8 @@ int kymo_open(const char *path, int flags)
     return fd;
 }
 
-/* Notifies the server; a server that does not listen, or has ended, does not keep the descriptor
- * open. */
+/* Notifies the server; the descriptor is closed even if the server does not listen, or has
+ * ended. */
 int kymo_close(int fd)
 {
     struct _io_msg msg = {_IO_CLOSE, 0, 0, 0};

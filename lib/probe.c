@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * <kymo_probe.h>: the function that a static probe calls while it is on, and the registration of a
- * program's probes with the kernel. Linked into programs that have some. Proof: test/board's
+ * program's probes with the kernel. Linked into programs with probes. Tested by test/board's
  * t_probe.
  */
 #include <kymo_probe.h>
@@ -12,8 +12,8 @@
 
 extern const struct kymo_probe_site __kymo_probes_start[], __kymo_probes_end[]; /* user.ld */
 
-/* Where the kernel can't patch they stay off. More of them than the kernel takes would stay off,
- * too: the linker, which knows how many there are, refuses them by kymo_probes_room. */
+/* Where the kernel can't patch them, probes stay off. So would more of them than the kernel
+ * accepts: the linker, which can count them, refuses those by kymo_probes_room. */
 __attribute__((constructor)) static void probe_register_sites(void)
 {
     __asm__ volatile(".globl kymo_probes_room\n\t.set kymo_probes_room, %c0"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <pthread.h>: robust mutexes. A thread records in its tcb which it owns. When it ends by
+ * <pthread.h>: robust mutexes. A thread records in its tcb the ones that it owns. When it ends by
  * pthread_exit(), its function's return or a cancellation, they go to their next owners, marked
  * SYNC_COUNT_OWNER_DIED; every thread that locks such a mutex reads the mark. A thread ended by
- * ThreadDestroy() runs nothing: the kernel finds its mutexes without a living owner, and
+ * ThreadDestroy() runs no code: the kernel finds its mutexes without a living owner, and
  * SyncMutexRevive() takes them, as long as no new thread has its tid. An unlock with the mark sets
  * SYNC_COUNT_LOST, with which every thread unlocks the mutex at once.
  *
- * Marks are written by the owner only. Proved by test/board/programs/t_posix.c.
+ * Marks are written by the owner only. Tested by test/board/programs/t_posix.c.
  */
 #include <errno.h>
 
@@ -18,7 +18,7 @@
 
 _Static_assert(KYMO_ROBUST_MAX == KYMO_ROBUST, "robust mutexes of a thread");
 
-/* Returns false if the thread has as many as it may. */
+/* Returns false if the thread has reached the limit. */
 static bool robust_remember_mutex(struct kymo_tcb *self, pthread_mutex_t *mutex)
 {
     int free_slot = -1;

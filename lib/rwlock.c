@@ -5,7 +5,7 @@
  * writer waits, else writers could starve. An unlock wakes one writer if one waits, else all
  * readers.
  *
- * Proved by test/board/programs/t_posix.c.
+ * Tested by test/board/programs/t_posix.c.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -45,7 +45,7 @@ static bool may_write(const pthread_rwlock_t *lock)
     return !lock->writer && lock->readers == 0;
 }
 
-/* Mutex locked: wakes the threads that can lock it after a change. */
+/* Called with the mutex locked: wakes the threads that can lock it after a change. */
 static void rwlock_wake_waiters(pthread_rwlock_t *lock)
 {
     if (lock->waiting_writers > 0 && may_write(lock)) {
@@ -60,8 +60,8 @@ struct waiter {
     int *waiting;
 };
 
-/* Mutex locked. A writer that gives up may have kept readers out; a cancelled one may have been
- * woken, and another must be woken instead. */
+/* Called with the mutex locked. A writer that gives up may have blocked readers; a cancelled one
+ * may have been woken, and another must be woken instead. */
 static void rwlock_leave_queue(const struct waiter *waiter)
 {
     --*waiter->waiting;
@@ -76,7 +76,7 @@ static void rwlock_wait_canceled(void *arg)
     pthread_mutex_unlock(&waiter->lock->mutex);
 }
 
-/* Mutex locked; until: NULL: forever. Returns 0, or an errno without the lock. */
+/* Called with the mutex locked; until NULL: forever. Returns 0, or an errno without the lock. */
 static int rwlock_wait_turn(pthread_rwlock_t *lock, bool write, const struct timespec *until)
 {
     pthread_cond_t *cond = write ? &lock->may_write : &lock->may_read;

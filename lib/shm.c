@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory objects (sys/mman.h) by the kernel's ObjectOpen() and so on. A descriptor of one is the
+ * Memory objects (sys/mman.h) by ObjectOpen() and related kernel calls. A descriptor of one is the
  * kernel's id + KYMO_OBJECT_FD, above all descriptors that are connections; close() and fstat()
- * know it (lib/open.c). Any thread.
+ * handle it (lib/open.c). Any thread.
  */
 #include <errno.h>
 #include <fcntl.h>

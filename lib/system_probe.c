@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The system's static probes (lib/system_probe/patched.h): the function that one calls while it is
- * on, and the registration of those that a program has. Linked into programs that have some. Proof:
- * test/board/sysprobes.py.
+ * The system's static probes (lib/system_probe/patched.h): the function that a probe calls while it
+ * is on, and the registration of a program's probes. Linked into programs with such probes. Tested
+ * by test/board/sysprobes.py.
  */
 #include <stddef.h>
 #include <stdint.h>

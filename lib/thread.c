@@ -2,7 +2,8 @@
 /*
  * <pthread.h>: threads. Every thread except the main one has a tcb in one list; pthread_t is the
  * kernel's thread id. A kernel thread is always made joinable, so that the code that frees the
- * stack (pthread_join(), or the reaper for detached ones) knows that nothing runs on it any more.
+ * stack (pthread_join(), or the reaper for detached ones) knows that the thread no longer runs on
+ * it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -55,7 +56,7 @@ static int stack_allocate(struct kymo_tcb *tcb, size_t bytes)
     return tcb->stack.low ? 0 : EAGAIN;
 }
 
-/* Without memory for it, that of ended threads is freed first. */
+/* If there is no memory, that of ended threads is freed first. */
 static int stack_new(struct kymo_tcb *tcb, const pthread_attr_t *attr)
 {
     if (attr->stackaddr || tcb->stack.low || stack_allocate(tcb, stack_bytes(attr)) == 0) {
@@ -64,7 +65,7 @@ static int stack_new(struct kymo_tcb *tcb, const pthread_attr_t *attr)
     return kymo_thread_forget_kept() ? stack_allocate(tcb, stack_bytes(attr)) : EAGAIN;
 }
 
-/* A block for a new thread, which has the stack of an ended one if such a stack is kept. */
+/* Returns a block for a new thread, with the stack of an ended one if such a stack is kept. */
 static struct kymo_tcb *thread_new_block(const pthread_attr_t *attr, void **tls)
 {
     struct kymo_tcb *again = attr->stackaddr ? NULL : kymo_thread_kept(stack_bytes(attr));
@@ -109,7 +110,7 @@ static int thread_create_with(pthread_t *thread, const pthread_attr_t *attr, str
     if (error != 0) {
         return error;
     }
-    /* Listed before it runs, because it may end, or query itself, at once. */
+    /* The thread is listed before it runs, because it may end, or query itself, at once. */
     kymo_threads_lock();
     tid = thread_start_created(tcb, tls, attr);
     if (tid > 0) {
@@ -170,7 +171,8 @@ void kymo_cleanup_push(struct kymo_cleanup *cleanup)
     self->cleanup = cleanup;
 }
 
-/* Removed from the list before it runs, because it may end the thread itself. */
+/* The clean-up handler is removed from the list before it runs, because it may end the thread
+ * itself. */
 void kymo_cleanup_pop(int execute)
 {
     struct kymo_tcb *self = kymo_self();

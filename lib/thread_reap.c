@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <pthread.h>: the list of threads, and their end: joining, detaching, and reaping the detached. A
- * thread's memory is freed only after ThreadJoin() has confirmed that it has left the kernel for
- * good, or kept for the next threads of this process: then a new one costs no mapping.
+ * <pthread.h>: the list of threads, and their end: joining, detaching, and reaping detached ones. A
+ * thread's memory is freed only after ThreadJoin() has confirmed that it has left the kernel. It
+ * may also be kept for later threads of this process, which then need no mapping.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ void kymo_threads_unlock(void)
     pthread_mutex_unlock(&list_mutex);
 }
 
-/* List locked. */
+/* Called with the list locked. */
 void kymo_thread_add(struct kymo_tcb *tcb)
 {
     tcb->next = reap_thread_list;
@@ -34,8 +34,8 @@ void kymo_thread_add(struct kymo_tcb *tcb)
 
 /* ---- what is kept of ended threads ------------------------------------------------- */
 
-/* Mapping a stack costs more than all else of a thread. Where stacks are of the heap, which is
- * small then, one is enough. */
+/* Mapping a stack costs more than the rest of a thread. Where stacks come from the heap, which is
+ * small then, one kept stack is enough. */
 #define KEPT_MOST (KYMO_STACK_MAPPED ? 4 : 1)
 static struct kymo_tcb *reap_kept_blocks[KEPT_MOST]; /* [list_mutex] */
 
@@ -106,8 +106,8 @@ bool kymo_thread_forget_kept(void)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* List locked. Removes the thread `tid` from the list, or with 0 any detached one that has
- * ended. */
+/* Called with the list locked. Removes the thread `tid` from the list, or with 0 any detached one
+ * that has ended. */
 static struct kymo_tcb *reap_take_thread(int tid)
 {
     for (struct kymo_tcb **at = &reap_thread_list; *at; at = &(*at)->next) {
@@ -121,7 +121,7 @@ static struct kymo_tcb *reap_take_thread(int tid)
     return NULL;
 }
 
-/* List locked. */
+/* Called with the list locked. */
 static struct kymo_tcb *reap_find_thread(int tid)
 {
     struct kymo_tcb *tcb = reap_thread_list;

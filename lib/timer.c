@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * POSIX timers over Timer*(). A timer_t is the kernel's id. A timer's action on expiry is its
- * struct sigevent: a pulse, or a signal that ends the process. Proved by
- * test/board/programs/t_port.c.
+ * POSIX timers by Timer*(). A timer_t is the kernel's id. A timer's action on expiry is its struct
+ * sigevent: a pulse, or a signal that ends the process. Tested by test/board/programs/t_port.c.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * <sys/trace.h>: a program's own events through TraceEvent(). Contexts, limits and errors are in
- * the header. Proof: test/board's t_events, whose events are compared value for value.
+ * the header. Tested by test/board's t_events, whose events are compared value by value.
  */
 #include "lib/include/sys/trace.h"
 
@@ -27,7 +27,7 @@ enum {
 #define NOT_ASKED 2u
 volatile uint32_t kymo_user_wanted = NOT_ASKED;
 
-/* Threads may do this at once: each says the same. */
+/* Several threads may do this at once: they set the same value. */
 COLD static void ask_once(void)
 {
     kymo_raw_TRACE_EVENT(KYMO_TRACE_USERWORD, (uintptr_t)&kymo_user_wanted, 0, 0, 0);
@@ -73,7 +73,7 @@ int kymo_logi(unsigned code, unsigned d1, unsigned d2)
     return trace_log_insert_event(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
 }
 
-/* The header's macro is in line; this is for whoever wants the function. */
+/* The header's version is inline; this is the function itself. */
 int(trace_logi)(unsigned code, unsigned d1, unsigned d2)
 {
     return kymo_trace_logi(code, d1, d2);
@@ -102,7 +102,7 @@ int trace_logbc(unsigned class_number, unsigned event, const void *data, size_t 
                       (unsigned)((bytes + 3) / 4));
 }
 
-/* The beginning of a text that is too long for the kernel. */
+/* Inserts the beginning of a text that is too long for the kernel. */
 COLD static int insert_long(unsigned code, const char *text)
 {
     char copy[MOST];
@@ -113,7 +113,7 @@ COLD static int insert_long(unsigned code, const char *text)
     return trace_log_insert_event(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)copy, 0);
 }
 
-/* The kernel finds the text's end: it refuses one that is too long (EINVAL). */
+/* The kernel searches the text's end and refuses a text that is too long (EINVAL). */
 int trace_logs(unsigned code, const char *text)
 {
     if (trace_log_count_dropped(code)) {

@@ -2,7 +2,7 @@
 /*
  * Code locations for the trace: SYSTEM/ADDRESS, FUNC_ENTER and FUNC_EXIT. Addresses are whole
  * machine words. Contexts as in <sys/trace.h>; also before the C library is set up, and errno is
- * preserved where the compiler makes the call. Proof: test/board's t_events.
+ * preserved where the compiler makes the call. Tested by test/board's t_events.
  */
 #include "abi/sys/neutrino.h"
 #include "lib/include/sys/trace.h"

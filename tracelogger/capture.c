@@ -76,7 +76,7 @@ static int logger_allocate_capture(struct capture *capture)
 /* In daemon mode without -E, the applications' filters are kept, except for -F, -w and --probes. */
 static int set_filters(const struct options *options)
 {
-    /* -F's numbers are the option's, not classes. */
+    /* The numbers of -F are the option's, not classes. */
     static const int class_of[FILTERS] = {
         [1] = _NTO_TRACE_KERCALL, [2] = _NTO_TRACE_INT,  [3] = _NTO_TRACE_PROCESS,
         [4] = _NTO_TRACE_THREAD,  [6] = _NTO_TRACE_COMM, [7] = _NTO_TRACE_SYSTEM,

@@ -19,12 +19,12 @@
 
 #define AT_ONCE 4 /* buffers, or SINK_TOGETHER, written before pulses are checked again */
 #define CAPTURE_GROUP_BYTES ((uint64_t)TRACE_BUFFER_BYTES + CAPTURE_TRAILER_BYTES)
-/* START's buffer. */
+/* Handles START's buffer. */
 #define FIRST_BYTES ((2 + CAPTURE_TRAILER_SLOTS) * (uint64_t)TRACE_SLOT_BYTES)
 #define RECYCLED_BYTES ((RECYCLED_SLOTS + CAPTURE_TRAILER_SLOTS) * (uint64_t)TRACE_SLOT_BYTES)
 #define HELD_PART 4 /* of all buffers, the part held at once at most */
 
-/* The buffers held. */
+/* The held buffers. */
 static struct kymo_trace_buffer carry_held_buffers[SINK_TOGETHER];
 static struct sink_buffer carry_sink_buffers[SINK_TOGETHER];
 
@@ -34,7 +34,7 @@ static int carry_print_trouble(const char *what)
     return -1;
 }
 
-/* Returns the room that -S reserves for the capture's end: for each CPU the losses behind the last
+/* Returns the room that -S reserves for the capture's end: for each CPU the losses after the last
  * buffer, a slot for each reason and class, and the end mark. */
 static uint64_t carry_reserve_bytes(void)
 {
@@ -43,7 +43,7 @@ static uint64_t carry_reserve_bytes(void)
     return kymo_cpus() * slots * TRACE_SLOT_BYTES;
 }
 
-/* A ring that is written more than once (-d1 -r): between two runs buffers give way. */
+/* A ring that is written more than once (-d1 -r): between two runs buffers are overwritten. */
 static bool has_later_runs(const struct capture *capture)
 {
     return capture->options->mode == MODE_RING && capture->options->daemon;
@@ -210,7 +210,7 @@ static int carry_take_buffers(struct capture *capture, uint32_t limit)
     return result == 0 ? 1 : -1;
 }
 
-/* Continues after a failure: START waits for buffers, which only this gives back. */
+/* Continues after a failure: START waits for buffers, which only this loop returns. */
 static int carry_some(struct capture *capture, uint32_t limit, uint32_t most)
 {
     int result = 0;

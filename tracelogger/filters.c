@@ -3,7 +3,7 @@
  * The filters as attributes of the capture: FILTER_1 the classes, FILTER_2 their form, then the
  * gate. Valid at START because capture.c has set them and removed all limits to processes; later
  * changes by another process can't be in the header. With -d1 the applications set the filters,
- * unless -E was given. Proof: test/tracelogger/filters_test.c.
+ * unless -E was given. Tested by test/tracelogger/filters_test.c.
  */
 #include "tracelogger/filters.h"
 

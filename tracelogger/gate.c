@@ -10,7 +10,7 @@
 #include "lib/include/kymo.h"
 #include "tracelogger/report.h"
 
-/* Remedy for a refusal by the gate, or else by the D machine. */
+/* Returns the remedy for a refusal by the gate, or else by the D machine. */
 static const char *gate_remedy_text(uint32_t reason, int error)
 {
     if (reason >= KYMO_GATE_PROBE) {
@@ -36,7 +36,7 @@ static const char *gate_remedy_text(uint32_t reason, int error)
     }
 }
 
-/* Reason in words: the kernel gives a number for a gate's own reasons. */
+/* Returns the reason in words: the kernel reports a gate's own reasons as numbers. */
 static const char *gate_reason_text(const struct kymo_trace_refusal *why)
 {
     switch (why->reason) {

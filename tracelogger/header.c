@@ -17,7 +17,7 @@ bool header_has(const char *key, size_t length)
         CAPTURE_FIRST_LIST(A) CAPTURE_LAST_LIST(A)
 #undef A
     };
-    /* Keys with a number: of a recovered capture RETAINED..., PANIC...; FILTER... */
+    /* Keys with a number: FILTER...; of a recovered capture also RETAINED..., PANIC... */
     static const char *const numbered[] = {"RETAINED", "PANIC", "FILTER"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {

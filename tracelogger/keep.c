@@ -17,7 +17,7 @@
 #define NEEDS "this program needs the abilities trace and memory"
 
 static int keep_shm_id = -1;
-static bool keep_is_filled; /* the buffers were there */
+static bool keep_is_filled; /* the buffers existed already */
 
 static int keep_print_trouble(void)
 {

@@ -81,7 +81,7 @@ uint64_t lag_tell(const struct capture *capture)
     if (lag.seen <= lag.told) {
         return 0;
     }
-    /* Not too soon after the last time; while buffers wait, a second late. */
+    /* Not too soon after the previous message; while buffers wait, a second late. */
     uint64_t now = ClockCycles(), at = capture->more ? lag.since + second : lag.since;
     at = at > lag.next ? at : lag.next;
     if (now < at) {

@@ -33,7 +33,7 @@ static int logger_print_trouble(const char *what)
     return -1;
 }
 
-/* First of all: of two loggers, only one gets the name. */
+/* Called first: of two loggers, only one gets the name. */
 static int logger_take_name(void)
 {
     session.name = kymo_name_attach(TRACELOGGER_LOCK, KYMO_NAME_FLAGS);
@@ -53,8 +53,8 @@ static int logger_take_name(void)
     return logger_print_trouble(TRACELOGGER_LOCK);
 }
 
-/* Makes SIGINT and similar signals end the recording, not the process. Set up before anything that
- * a signal should not leave half done; but while a sink waits for its other end, they end the
+/* Makes SIGINT and similar signals end the recording, not the process. Set up before any step that
+ * a signal must not interrupt; but while a sink waits for its other end, signals end the
  * process. */
 static int take_signals(void)
 {
@@ -67,13 +67,13 @@ static int take_signals(void)
 }
 
 /*
- * Writes what is still in the kernel after STOP, and the losses not yet in the stream. The buffers
- * are freed before the account is read: an application may have started again meanwhile, and its
- * events since then count as discarded.
+ * Writes the data that is still in the kernel after STOP, and the losses not yet in the stream. The
+ * buffers are freed before the account is read: an application may have started again meanwhile,
+ * and its events since then count as discarded.
  */
 static void logger_finish_capture(void)
 {
-    TraceEvent(_NTO_TRACE_FLUSHBUFFER); /* STOP has closed them: this finds nothing, or refuses */
+    TraceEvent(_NTO_TRACE_FLUSHBUFFER); /* STOP has closed them: this finds none, or is refused */
     session.bad |= capture_rest(&session.capture) != 0;
     InterruptDetach(session.hook);
     capture_close(&session.capture);
@@ -95,8 +95,8 @@ static int open_all(bool waits)
     if (session.hook < 0) {
         return logger_print_trouble("the synthetic interrupt _NTO_HOOK_TRACE can't be attached");
     }
-    /* Checks whether it fits, before anything is created for it, and when the header's size is
-     * known. */
+    /* Checks whether the capture fits, before any file is created for it, and again when the
+     * header's size is known. */
     if (gate_set(session.options.gate) != 0 || capture_fits(&session.capture) != 0 ||
         sink_wait(session.options.file) != 0 || (waits && take_signals() != 0) ||
         sink_open(session.options.file) != 0 || header_write(&session.options) != 0 ||

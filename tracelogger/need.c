@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See need.h. Proof: test/tracelogger/need_test.c, test/board/programs/t_advice.c. */
+/* See need.h. Tested by test/tracelogger/need_test.c, test/board/programs/t_advice.c. */
 #include "tracelogger/need.h"
 
 #include "lib/capture/buffers.h"
@@ -89,7 +89,8 @@ void need_idle(uint64_t now)
     logger.idle = true;
 }
 
-/* Reduces the backlog by what would have been written in idle time, once its speed is known. */
+/* Reduces the backlog by the slots that would have been written in idle time, once the logger's
+ * speed is known. */
 static void carry_backlog(void)
 {
     uint64_t slots, all = need_count_backlog();
@@ -100,7 +101,7 @@ static void carry_backlog(void)
     slots = logger.idled / SLOWER(logger.least) * TRACE_BUFFER_SLOTS;
     slots = slots < all ? slots : all;
     for (uint32_t cpu = 0; cpu < CAPTURE_CPUS_MAX && slots != 0; cpu++) {
-        cpus[cpu].backlog -= cpus[cpu].backlog * slots / all; /* it takes them in turn */
+        cpus[cpu].backlog -= cpus[cpu].backlog * slots / all; /* each CPU gets its share */
     }
     logger.idled = 0;
 }

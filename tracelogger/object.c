@@ -88,7 +88,7 @@ void object_refused(const char *name)
            name);
 }
 
-/* In pieces, so that a sink's messages may be bounded. */
+/* Writes in pieces, so that a sink's messages may be bounded. */
 static int logger_object_copy_bytes(const uint8_t *from, uint64_t size, const char *to)
 {
     int result = 0;

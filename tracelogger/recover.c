@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Saves an earlier boot's data in retained memory as a capture: that boot's system page, why it
- * ended, its buffers in order as after a ring's stop, its losses. lib/retain finds and judges them;
- * the kernel supplies the bytes (TraceEvent(KYMO_TRACE_READRETAINED)), which do not change until
- * KYMO_TRACE_DROPRETAINED. Two passes: the header reports what the following slots lack.
+ * Saves an earlier boot's data in retained memory as a capture: that boot's system page, the reason
+ * of its end, its buffers in order as after a ring's stop, its losses. lib/retain finds and judges
+ * them; the kernel supplies the bytes (TraceEvent(KYMO_TRACE_READRETAINED)), which do not change
+ * until KYMO_TRACE_DROPRETAINED. Two passes: the header reports the losses in the following slots.
  */
 #include "tracelogger/recover.h"
 
@@ -59,7 +59,7 @@ static long read_page(uint32_t offset, void *to, uint32_t bytes)
                                                                                           : -1;
 }
 
-/* Returns whether this boot's page is that boot's. A small window has only a checksum of it. */
+/* Returns whether this boot's page equals that boot's. A small window has only a checksum of it. */
 static bool same_page(void)
 {
     const struct kymo_retain_header *header = &recover_retained->header;
@@ -115,7 +115,7 @@ static void tell_taken(void)
     }
 }
 
-/* Attributes found only in a capture of an earlier boot; then why it ended. */
+/* Attributes found only in a capture of an earlier boot; then the reason of its end. */
 static bool recover_put_rows(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
 {
     if (n == 0) {
@@ -200,7 +200,7 @@ static uint64_t recover_count_slots(uint64_t *groups)
     return slots;
 }
 
-/* -S, after the header: all or nothing, because unsaved data stays retained. */
+/* Checks -S, after the header: all or nothing, because unsaved data stays retained. */
 static int recover_check_room(const struct options *options, uint64_t slots, uint64_t groups)
 {
     uint64_t ends = groups * CAPTURE_TRAILER_SLOTS + page_cpus() * CAPTURE_END_SLOTS;
@@ -215,7 +215,7 @@ static int recover_check_room(const struct options *options, uint64_t slots, uin
     return -1;
 }
 
-/* Not saved: nothing is freed, so it can be saved again. */
+/* The data was not saved: it is not freed, so it can be saved again. */
 static int recover_report_stays(const struct options *options, uint64_t slots, uint64_t all)
 {
     printf("tracelogger: %s is INCOMPLETE: %llu of %llu slots; all of it stays retained: "
@@ -306,7 +306,8 @@ static int map_and_save(const struct options *options)
     return recover_save_retained(options);
 }
 
-/* One at a time: data being saved must not be freed by another. The name ends with the process. */
+/* Only one process at a time: data that is being saved must not be freed by another. The name ends
+ * with the process. */
 static int recover_take_name(void)
 {
     if (kymo_name_attach(RECOVER_LOCK, KYMO_NAME_FLAGS)) {

@@ -38,8 +38,8 @@ int refused_account(struct capture *capture, uint32_t cpu, const struct trace_sl
 {
     uint64_t events[TRACE_CLASS_MAX] = {0};
     /* The gap that the buffer leaves in the capture needs an account: for a buffer without events
-     * its TIME is lost, one of class CONTROL; its DROPPED slots are other buffers' account. There
-     * is no gap after a capture's end. */
+     * its TIME is lost, one of class CONTROL; its DROPPED slots account for other buffers. There is
+     * no gap after a capture's end. */
     bool empty = !later;
     int result = 0;
 

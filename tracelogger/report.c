@@ -42,8 +42,8 @@ struct totals {
 /*
  * Returns the buffers with which this CPU would have lost nothing: those it had, and the largest
  * backlog beyond them (need.h). A buffer without a FREE one after it is used to its last slot, any
- * other to the high-water mark; the logger's own events grow with what it writes, and one CPU's
- * backlog delays another's.
+ * other to the high-water mark; the logger's own events grow with the data that it writes, and one
+ * CPU's backlog delays another's.
  */
 #define MARGIN 4
 static uint64_t buffers_needed(const struct capture *capture, uint32_t cpu,
@@ -91,7 +91,7 @@ static struct kymo_trace_loss *account_of(uint32_t cpu)
     return TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) == 0 ? &loss : NULL;
 }
 
-/* Returns the worst CPU's; all of them determine the length of an event. */
+/* Returns the result of the worst CPU; all of them determine the length of an event. */
 uint64_t report_needed(const struct capture *capture)
 {
     uint64_t written = 0, most = 0;

@@ -57,7 +57,7 @@ static int set_timer(int *timer, int code, uint64_t ns, uint64_t again)
 
 void session_running(void)
 {
-    /* -s and -D count from the end of START; with -d1 from when it may come. */
+    /* -s and -D count from the end of START; with -d1 from when START may come. */
     uint64_t end = session.options.seconds * NS_PER_S;
     uint64_t flush = session.options.flush_seconds * NS_PER_S;
     int timer[2] = {-1, -1};
@@ -70,8 +70,8 @@ void session_running(void)
         session.bad = true;
         logger_session_print_trouble(TRACELOGGER_NAME);
     } else if (session.options.verbose && !session.bad) {
-        /* Not before START: what somebody does at the sight of it is to be in the capture. With
-         * -d1 START is still the applications'. */
+        /* Printed only after START, so that the actions of someone who waits for this line are in
+         * the capture. With -d1 START is still left to the applications. */
         printf("tracelogger: recording to %s, %u kernel buffers per CPU\n", session.options.file,
                (unsigned)session.options.kernel_buffers);
     }

@@ -9,7 +9,8 @@
 #include "trace/slot.h"
 
 static const struct sink *const sink_kind_table[] = {&sink_link, &sink_block, &sink_memory,
-                                                     &sink_host}; /* the last takes any name */
+                                                     /* the last one accepts any name */
+                                                     &sink_host};
 
 struct sink_settings sink_settings;
 struct capture_check sink_check;

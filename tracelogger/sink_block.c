@@ -5,8 +5,8 @@
  * the data is on the medium. Buffers that are READY together form a record; smaller data is
  * combined. A buffer that the medium refuses permanently is lost, and only that; data for a full
  * disk is lost and counted there, in reserved frames. `kymo extract` reads the captures from the
- * disk, and adds each buffer's CHECK and BUFFER_END, which follow from its slots and take no room
- * here.
+ * disk, and adds each buffer's CHECK and BUFFER_END, which are computed from its slots and take no
+ * room on the disk.
  */
 #include <errno.h>
 #include <kymo.h>
@@ -29,7 +29,7 @@ _Static_assert(SINK_TOGETHER <= BLOCKLOG_TOGETHER, "pieces of a record");
 
 static struct blocklog sink_block_log_state;
 static int sink_block_coid = -1;
-/* Data outside buffers: the capture's header, DROPPED slots behind a buffer. */
+/* Data outside buffers: the capture's header, DROPPED slots after a buffer. */
 static _Alignas(8) uint8_t small[BLOCKLOG_DATA_BYTES];
 static uint32_t small_bytes;
 static bool sink_block_is_full; /* from now on only small data is written: previous state */
@@ -70,15 +70,15 @@ static int sink_block_disk_flush(void *context)
 static struct blocklog_disk sink_block_disk_calls = {
     .read = sink_block_disk_read, .write = sink_block_disk_write, .flush = sink_block_disk_flush};
 
-/* A driver that looks for its disk yet has only its other name: the one that is waited for follows,
- * or it ends. Returns the connection, or -1: there is no driver. */
+/* A driver that still searches for its disk has only its other name: the name that is waited for is
+ * attached later, or the driver ends. Returns the connection, or -1: there is no driver. */
 static int driver_open(void)
 {
     struct kymo_name driver;
     bool looks;
 
     for (unsigned ms = 0;; ms += LOOK_MS) {
-        looks = NameLookup(DISKMSG_DRIVER, &driver) == 0; /* before the other name is looked for */
+        looks = NameLookup(DISKMSG_DRIVER, &driver) == 0; /* before the other name is looked up */
         int found = name_open(DISKMSG_NAME, 0);
         if (found >= 0 || !looks) {
             return found;
@@ -208,7 +208,7 @@ static int disk_is_full(void)
     return SINK_FULL;
 }
 
-/* Writes the small data as a record of its own. Losing it would leave an unreadable capture, or an
+/* Writes the small data as a separate record. Losing it would leave an unreadable capture, or an
  * unrecorded loss, so a failure ends the capture. There is room for it on a full disk, too. */
 static int append_small(void)
 {
@@ -291,7 +291,7 @@ static int block_close(void)
     return result == 0 ? 0 : -1;
 }
 
-/* Without its end the capture is listed as incomplete; pending small data isn't written. */
+/* A capture without its end is listed as incomplete; pending small data isn't written. */
 static void block_abandon(bool useless)
 {
     if (!useless) {

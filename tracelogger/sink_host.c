@@ -42,7 +42,7 @@ static int sink_host_close(void)
     return result < 0 ? -1 : 0;
 }
 
-/* A file can't be removed there, only emptied. */
+/* A file can't be removed on the host, only emptied. */
 static void host_abandon(bool useless)
 {
     sink_host_close();

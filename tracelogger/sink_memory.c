@@ -54,7 +54,7 @@ static int sink_memory_open(const char *name)
 static long sink_memory_write(const void *data, size_t bytes)
 {
     if (bytes > sink_memory_room - sink_memory_used) {
-        /* Behind the header -S has prevented that. */
+        /* Prevented by -S once the header is written. */
         printf("tracelogger: -S %llu is too small for the capture's header: try -S 100k\n",
                (unsigned long long)sink_memory_room);
         errno = ENOSPC;

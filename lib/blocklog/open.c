@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is on the disk: its description, its records and where they end. The description is written
+ * The contents of the disk: its description, its records and their end. The description is written
  * once, to the first and the last sector; either suffices. A disk on which neither is valid may
  * hold other data: it is refused, not overwritten.
  */
@@ -139,10 +139,10 @@ int blocklog_data(struct blocklog *log, const struct blocklog_header *header, un
 /* ---- the end ----------------------------------------------------------------------- */
 
 /*
- * The end of the log is behind the record with the highest number. With a bound, which is on the
- * medium before any record it must cover, this is the first valid header downwards from it: all
- * above were read, or can't exist. Without one all headers are read. Both methods find the same
- * whatever the disk has lost: test/lib/blocklog/find_test.c.
+ * The end of the log is after the record with the highest number. With a bound, which is on the
+ * medium before any record it must cover, that record is the first valid one downwards from it: all
+ * above were read, or can't exist. Without one all headers are read. Both methods give the same
+ * result whatever the disk has lost: test/lib/blocklog/find_test.c.
  */
 static int bound_read_one(struct blocklog *log, unsigned i)
 {
@@ -173,7 +173,7 @@ static int bound_read(struct blocklog *log, uint64_t *bound)
     return 0;
 }
 
-/* Behind the newest header there may be newer, unreadable ones: they are kept. */
+/* Newer, unreadable records may follow the newest header: they are kept. */
 static void step_over_unreadable(struct blocklog *log)
 {
     for (int i = 0; i < BLOCKLOG_SPARE && log->next - log->oldest < log->super.frames; i++) {
@@ -186,7 +186,7 @@ static void step_over_unreadable(struct blocklog *log)
     }
 }
 
-/* log->header is the newest so far. */
+/* log->header is the newest header so far. */
 static void take_newest(struct blocklog *log)
 {
     log->next = log->header.sequence + blocklog_frames_of(&log->header);
@@ -254,7 +254,7 @@ static int find_end(struct blocklog *log)
     if (result != 0) {
         return result;
     }
-    /* Older laps are overwritten whatever a header says. */
+    /* Older laps are overwritten whatever their headers contain. */
     if (log->next - log->oldest > log->super.frames) {
         log->oldest = log->next - log->super.frames;
     }
@@ -380,8 +380,8 @@ int blocklog_format(struct blocklog *log, const struct blocklog_disk *disk, uint
     if (super->frames < BLOCKLOG_FRAMES_LEAST) {
         return -ENOSPC;
     }
-    /* The copy first: a power cut between the two leaves the old log complete, or the new one
-     * through its copy if the old one's first sector was torn. */
+    /* Writes the copy first: a power cut between the two leaves the old log complete, or the new
+     * one through its copy if the old one's first sector was torn. */
     result = disk->write(disk->context, disk->sectors - 1, super, 1);
     result = result == 0 ? disk->flush(disk->context) : result;
     result = result == 0 ? disk->write(disk->context, 0, super, 1) : result;

@@ -13,7 +13,7 @@
 #include "lib/blocklog/blocklog.h"
 #include "lib/blocklog/sectors.h"
 
-/* Records by which a bound is set ahead: the number of headers read at most, and the interval of
+/* Records by which a bound is set ahead: the largest number of headers to read, and the interval of
  * updates. */
 #define AHEAD_PART 64 /* of all frames */
 #define AHEAD_LEAST 4u
@@ -23,9 +23,8 @@
 
 /*
  * The bound (layout.h) saves open.c from reading all headers. It is advanced every so many records,
- * by a write and a flush of its own, before the first record that needs it. If neither location can
- * be written, the record isn't written either: a record that could not be found is not
- * acknowledged.
+ * by a separate write and flush, before the first record that needs it. If neither location can be
+ * written, the record isn't written either: a record that could not be found is not acknowledged.
  */
 static int bound_write_one(struct blocklog *log, unsigned i, uint64_t bound)
 {
@@ -110,7 +109,8 @@ static int write_header(struct blocklog *log)
     return result == 0 ? disk->flush(disk->context) : result;
 }
 
-/* One try: the data is on the medium before the header can be. *begun: the header may be there. */
+/* Makes one try: the data is on the medium before the header can be. *begun: the header may be
+ * there. */
 static int write_once(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
                       bool *begun)
 {
@@ -276,7 +276,7 @@ int blocklog_reclaim(struct blocklog *log)
         return result;
     }
     if (log->recording && begin > log->begin) {
-        begin = log->begin; /* records before it without a beginning */
+        begin = log->begin; /* records before it without a BEGIN */
     }
     if (begin == was) {
         return -ENOENT;
@@ -334,7 +334,7 @@ static int blocklog_append_buffer(struct blocklog *log, const struct blocklog_bu
     header_begin(log, BLOCKLOG_DATA);
     int result = blocklog_commit_record(log, buffer, 1, leave);
 
-    /* A failed record may exist nevertheless: the following data must not look like its
+    /* A failed record may nevertheless exist: the following data must not look like its
      * repetition. */
     log->offset += log->next != next ? buffer->bytes : 0;
     return result;
@@ -376,7 +376,7 @@ static int append_together(struct blocklog *log, const struct blocklog_buffer *b
     return result == 0 || result == -ENODEV ? result : -EAGAIN;
 }
 
-/* Appends each separately. They may exist together as well, with the same offsets. */
+/* Appends each separately. The records may exist together as well, with the same offsets. */
 static void append_each(struct blocklog *log, struct blocklog_buffer *buffers, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {

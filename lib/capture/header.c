@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `TRACE_KEY::value` pairs back to back, without separators, as QNX's readers expect them, then the
- * page, raw: see header.h. Proof: test/board/modes.py, and every capture that the host reads.
+ * Writes `TRACE_KEY::value` pairs without separators, as QNX's readers expect them, then the raw
+ * page: see header.h. Tested by test/board/modes.py, and by every capture that the host reads.
  */
 #include "lib/capture/header.h"
 
@@ -13,7 +13,7 @@
 
 #define CHUNK 256
 #define CLOCK_IS_SET \
-    UINT64_C(946684800) /* seconds: the year 2000; before, a clock counts from boot */
+    UINT64_C(946684800) /* seconds: the year 2000; a clock before that counts from boot */
 
 struct out {
     capture_put_t put;
@@ -97,7 +97,7 @@ static long system_page(uint32_t offset, void *to, uint32_t bytes)
     return SyspageRead(offset, to, bytes);
 }
 
-/* Returns whether it could be read. */
+/* Returns whether the page could be read. */
 static bool copy_page(long (*page)(uint32_t, void *, uint32_t), uint32_t size, struct out *to)
 {
     char chunk[CHUNK];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC-32C for any CPU: two tables of 16 entries (128 bytes in all) in place of one of 256: a CRC is
- * linear, so a byte's effect is the sum of its halves'. See crc32c.h; test/lib/link has the check
- * value.
+ * CRC-32C for any CPU: two tables of 16 entries (128 bytes in all) instead of one of 256: a CRC is
+ * linear, so a byte's effect is the sum of the effects of its halves. See crc32c.h; test/lib/link
+ * has the check value.
  */
 #include "lib/link/crc32c.h"
 

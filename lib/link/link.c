@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One end of the link: up and down, time, and the choice of the next frame. See link.h. */
+/* One end of the link: its state, time, and the choice of the next frame. See link.h. */
 #include "lib/link/link.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ void link_hello_came(struct link *link, const struct link_hello *hello)
 
     if (hello->role == link->config.role || hello->session == 0 ||
         hello->frame_most < LINK_FRAME_LEAST) {
-        return; /* our own, come back; or nonsense */
+        return; /* our own, returned; or nonsense */
     }
     if (link->up && hello->session == link->peer_session) {
         if (answers) {
@@ -173,9 +173,9 @@ static void bye_out(struct link *link)
     link->hello_at = link->now;
 }
 
-/* Chooses the next frame for the line; none: line_left stays 0. A retransmitted frame has its
- * original ack: if both ends had only such frames to send, neither would learn what the other one
- * has received. */
+/* Chooses the next frame for the line; if there is none, line_left stays 0. A retransmitted frame
+ * has its original ack: if both ends had only such frames to send, neither would learn what the
+ * other one has received. */
 static void link_choose_frame(struct link *link)
 {
     if (hello_is_time(link)) {

@@ -18,7 +18,7 @@ void receive_reset(struct link *link)
     link->nak_due = link->ack_due = false;
 }
 
-/* Once for each missing frame, and again if it stays missing. */
+/* Requests each missing frame once, and again if it stays missing. */
 static void ask_again(struct link *link)
 {
     if (link->nak_made && link->nak_for == link->expected &&

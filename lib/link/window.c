@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Frames in transit: kept, as sent, until the other end has acknowledged them. After a loss
- * everything from the lost one on is sent again ("go back n"), so the receiver stores nothing: when
- * the other end reports one missing, or when it was silent for too long.
+ * everything from the lost one on is sent again ("go back n"), so the receiver stores none. That
+ * happens when the other end reports a missing frame, or was silent for too long.
  */
 #include "lib/link/frame.h"
 
@@ -112,7 +112,7 @@ static void link_window_advance_to(struct link *link, uint16_t ack)
  * The ack of a frame that was sent more than once may answer any of the transmissions, so it
  * measures no round trip (Karn's rule), and the timeout keeps the value to which silence has
  * doubled it: forever, on a line that loses most frames. But `missing` shows that frames were lost
- * and that the line is no slower: then the timeout is that of the round trip last measured.
+ * and that the line is no slower: then the timeout is that of the latest measured round trip.
  *
  * An ack of frames that were never sent breaks the protocol, and is ignored.
  */
@@ -129,7 +129,7 @@ void window_ack(struct link *link, uint16_t ack, bool missing)
     if (missing) {
         set_patience(link);
     }
-    /* What was asked for within a round trip may be on its way already. */
+    /* A frame that was requested within a round trip may already be in transit. */
     if (missing && link->base != link->sent_to &&
         !(link->gone_back && link->now - link->went_back <= link->round_trip)) {
         go_back(link);

@@ -2,8 +2,8 @@
 /*
  * The service "capture": a client, a program of the target (tracelogger -f link:NAME), writes, and
  * the host stores. The client waits in its request until its bytes have gone into frames, directly
- * from its memory; so only the request is kept here. One capture at a time. The client's side is
- * lib/include/sys/linkmsg.h, which has what is refused; the host's is lib/link/service.h.
+ * from its memory; so only the request is stored here. One capture at a time. The client's side is
+ * lib/include/sys/linkmsg.h, which lists the refusals; the host's is lib/link/service.h.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void linkd_capture_fail_with(struct linkd *linkd, int error)
     capture->phase = waits ? LINKD_CAPTURE_NONE : LINKD_CAPTURE_FAILED;
 }
 
-/* Announces a message to the host: a head, and so many bytes of the client's. */
+/* Announces a message to the host: a header, and so many bytes of the client's message. */
 static void linkd_capture_announce_message(struct linkd *linkd, uint32_t kind, size_t bytes)
 {
     struct linkd_capture_state *capture = &linkd->capture;
@@ -66,7 +66,7 @@ static int host_find(const struct linkd *linkd)
 
 /* ---- the client -------------------------------------------------------------------- */
 
-/* The host sees its channel close, perhaps within a message. */
+/* The host sees its channel close, possibly within a message. */
 void linkd_client_gone(struct linkd *linkd, int client)
 {
     struct linkd_capture_state *capture = &linkd->capture;
@@ -147,7 +147,7 @@ static void linkd_capture_begin_request(struct linkd *linkd, int request, int cl
     linkd_capture_announce_message(linkd, LINK_CAPTURE_BEGIN, msg->bytes);
 }
 
-/* A request of the client that has begun a capture. */
+/* Handles a request of the client that has begun a capture. */
 static void write_or_end(struct linkd *linkd, int request, int client, const struct linkmsg *msg,
                          size_t total)
 {
@@ -220,7 +220,7 @@ static void capture_closed(struct linkd *linkd, unsigned channel)
     }
 }
 
-/* The host has stored the capture, or can't. */
+/* The host has stored the capture, or reports that it can't. */
 static void host_answered(struct linkd *linkd, unsigned channel)
 {
     struct linkd_capture_state *capture = &linkd->capture;

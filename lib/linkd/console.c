@@ -2,7 +2,7 @@
 /*
  * The service "console": the console's text, from the oldest that is still kept, and the host's
  * typed input. Each channel reads the text at its own pace; gaps are reported in the text. The
- * console is asked only after its event, so it never waits for the host. Refuses a fifth channel
+ * console is read only after its event, so it never waits for the host. Refuses a fifth channel
  * (EAGAIN) and input above LINK_CONSOLE_MOST (EMSGSIZE).
  */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "abi/errno.h"
 #include "lib/linkd/service.h"
 
-#define KERNEL_MS 250 /* how often the console is asked for the kernel's own text */
+#define KERNEL_MS 250 /* interval of reading the kernel's own text from the console */
 
 static struct linkd_console_channel *linkd_console_find_channel(struct linkd *linkd,
                                                                 unsigned channel)
@@ -31,7 +31,7 @@ static void linkd_console_end_channel(struct linkd *linkd, struct linkd_console_
     linkd_close(linkd, c->channel, error);
 }
 
-/* Sends the next text, after a note of what was lost since the last one. */
+/* Sends the next text, after a note about text that was lost before it. */
 static void send_text(struct linkd *linkd, struct linkd_console_channel *c)
 {
     uint8_t text[LINK_CONSOLE_MOST];

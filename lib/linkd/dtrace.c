@@ -27,7 +27,8 @@ static void memory_free(struct linkd *linkd, struct linkd_memory *memory)
     *memory = (struct linkd_memory){NULL, 0, false};
 }
 
-/* Makes it at least so large; the contents are lost. Returns false without memory: it is empty. */
+/* Makes the memory at least this large; the contents are lost. Returns false if there is none: it
+ * is empty then. */
 static bool memory_make(struct linkd *linkd, struct linkd_memory *memory, size_t bytes)
 {
     const struct linkd_port *port = linkd->config.port;
@@ -47,7 +48,7 @@ static bool memory_make(struct linkd *linkd, struct linkd_memory *memory, size_t
 
 /* ---- consumers of a channel -------------------------------------------------------- */
 
-/* Returns the index of this handle; of a free entry for 0; -1: there is none. */
+/* Returns the index of this handle, or of a free entry for 0; -1: there is none. */
 static int consumer_find(const struct linkd_dtrace_channel *d, uint32_t handle)
 {
     for (int i = 0; i < LINKD_CONSUMERS; i++) {
@@ -63,7 +64,7 @@ static bool makes_consumer(uint32_t command)
     return command == KYMO_D_CREATE || command == KYMO_D_CLAIM;
 }
 
-/* A channel names no consumers but its own. */
+/* A request may name only the channel's own consumers. */
 static int is_allowed(const struct linkd_dtrace_channel *d)
 {
     if (makes_consumer(d->call.command)) {
@@ -72,7 +73,7 @@ static int is_allowed(const struct linkd_dtrace_channel *d)
     return d->call.handle == 0 || consumer_find(d, d->call.handle) >= 0 ? 0 : -EBADF;
 }
 
-/* After a call: keeps the table of the channel's consumers. */
+/* Updates the table of the channel's consumers after a call. */
 static void consumers_update(struct linkd_dtrace_channel *d, uint32_t command)
 {
     bool made = makes_consumer(command);
@@ -130,7 +131,7 @@ static void linkd_dtrace_answer_request(struct linkd *linkd, unsigned channel)
         error = -ENOMEM;
     }
     if (makes_consumer(command)) {
-        d->call.handle = 0; /* whatever it says: the call's answer names the new one */
+        d->call.handle = 0; /* the request's is ignored: the call's answer names the new one */
     }
     error = error ? error : is_allowed(d);
     if (error == 0) {
@@ -157,7 +158,7 @@ static void linkd_dtrace_answer_request(struct linkd *linkd, unsigned channel)
 }
 
 /* Takes a part of a request. When the head is complete, its lengths are checked, and memory for the
- * rest is made if there is any. */
+ * rest is allocated, if available. */
 static int take_request(struct linkd *linkd, struct linkd_dtrace_channel *d, const uint8_t *bytes,
                         size_t count, size_t offset, size_t total)
 {

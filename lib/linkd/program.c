@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The service "program": starts a program for the host, which traces it (-c of `kymo dtrace`), and
- * finds those that run (-p). A program that it starts is held until the host releases it; then it
+ * finds running ones (-p). A program that it starts is held until the host releases it; then it
  * runs like any other. One program and one request at a time on a channel. If the channel closes, a
  * program that is still held is ended; a running one continues. Refuses a second program (EBUSY)
  * and a message that is too long (EMSGSIZE).
@@ -76,7 +76,7 @@ static int linkd_program_ended(struct linkd *linkd, struct linkd_program_channel
     return 0;
 }
 
-/* from: the request's pid, which needs not be one. */
+/* from: the request's pid; no such process needs to exist. */
 static int linkd_program_find(struct linkd *linkd, struct linkd_program_channel *p, int from)
 {
     size_t bytes = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between the link and the services: gives each call of the link to the service that its channel
- * belongs to, and moves bytes between the link and the line. A new service is an object of
- * struct linkd_service, which the owner puts into its list. Contract: linkd.h.
+ * Connects the link and the services: passes each call of the link to the service that its channel
+ * belongs to, and moves bytes between the link and the line. A new service is an object of struct
+ * linkd_service, which the owner adds to its list. Contract: linkd.h.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "lib/linkd/service.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* Seconds: the year 2000; before, a clock counts from the host's boot. */
+/* Seconds: the year 2000; a clock before that counts from the host's boot. */
 #define CLOCK_IS_SET UINT64_C(946684800)
 #define CLOCK_MOST (UINT64_MAX / NS_PER_S)
 

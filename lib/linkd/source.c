@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The service "source": as many bytes as the host asks for, generated here, to measure and test the
- * line. Refuses a request of another size (EINVAL), and one above LINK_MESSAGE_MOST (EMSGSIZE).
+ * The service "source": generates as many bytes as the host requests, to measure and test the line.
+ * Refuses a request of another size (EINVAL), and one above LINK_MESSAGE_MOST (EMSGSIZE).
  */
 #include <string.h>
 

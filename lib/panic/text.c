@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See text.h. The record comes from memory left by a dying kernel: each count is bounded, each text
- * may lack its NUL. No state. Proved by test/lib/panic.
+ * See text.h. The record comes from the memory of a kernel that has panicked: each count is
+ * bounded, each text may lack its NUL. No state. Tested by test/lib/panic.
  */
 #include "lib/panic/text.h"
 
@@ -33,7 +33,7 @@ static const char *const panic_x86_64_names[] = {
 #undef REGISTER
 };
 
-/* Registers of an unknown machine have numbers. */
+/* Registers of an unknown machine are numbered. */
 static struct machine machine_of(const struct kymo_panic *record)
 {
     switch (record->machine) {
@@ -194,7 +194,7 @@ static unsigned count_stack(const struct kymo_panic *record)
     return panic_rows_for(panic_least_of(record->nframes, KYMO_PANIC_FRAMES), FRAMES_A_ROW);
 }
 
-/* None in the record of an older kernel. */
+/* 0 in the record of an older kernel. */
 static unsigned count_stack_used(const struct kymo_panic *record)
 {
     unsigned count = 0;

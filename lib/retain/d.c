@@ -2,8 +2,9 @@
 /*
  * D's own buffers in a window of retained memory: finds the consumers, and their complete records.
  * A record counts if its mark is right; the newest, without marks yet, count if they are no more
- * than one probe firing makes, and end at the cursor. After damage the next record with its mark is
- * searched. Entries of aggregations: d_entries.c. Proof: test/trace/dtrace/fire/retain_test.c.
+ * than one probe firing makes, and end at the cursor. After damage the next record with its mark
+ * is searched. Entries of aggregations: d_entries.c. Tested by
+ * test/trace/dtrace/fire/retain_test.c.
  */
 #include <string.h>
 
@@ -12,7 +13,8 @@
 #include "lib/retain/sum.h"
 
 /* After damage each word may begin a record of any size in the tables, which may be damaged too.
- * Once failed sums cover this many times the window, the rest of each buffer counts as damaged. */
+ * Once failed checksums cover this many times the window, the rest of each buffer counts as
+ * damaged. */
 #define WASTE_MOST 16
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -134,7 +136,8 @@ bool retain_d_open(struct retain *retain)
     if (!retain_area_read(retain, &retain->header.areas.d, at, is, sizeof(*is)) || is->magic == 0) {
         return false;
     }
-    /* A free entry is 0 there: anything else is a program, and damaged unless it is its number. */
+    /* A free entry is 0 there: any other value is a program, and damaged unless it is its
+     * number. */
     if (is->crc != retain_crc((uint8_t *)is + from, sizeof(*is) - from)) {
         lose_program(retain);
         return false;
@@ -178,7 +181,7 @@ uint64_t retain_d_counter(struct retain *retain, uint32_t field)
     return retain_d_load_word(retain, field, 8);
 }
 
-/* Returns a word of the kernel's: an offset in a buffer. */
+/* Returns a word written by the kernel: an offset in a buffer. */
 static uint64_t retain_d_load_cursor(struct retain *retain, uint32_t field)
 {
     return retain_d_load_word(retain, field, retain->header.word_bits / 8);
@@ -206,8 +209,8 @@ static uint32_t retain_d_record_size(struct retain *retain, uint32_t epid)
     return size;
 }
 
-/* Returns the most bytes one probe firing makes, one record of each kind: these may lack their
- * marks. */
+/* Returns the largest number of bytes that one probe firing writes, one record of each kind: these
+ * may lack their marks. */
 static uint64_t firing_most(struct retain *retain)
 {
     uint64_t sum = 0;
@@ -218,7 +221,7 @@ static uint64_t firing_most(struct retain *retain)
     return sum;
 }
 
-/* Returns whether records from here on end exactly there. */
+/* Returns whether records from here on end exactly at the cursor. */
 static bool retain_d_records_reach(struct retain *retain, uint32_t from, uint32_t until)
 {
     uint32_t base = retain->d.is.cpu[retain->cpu].records, epid, size;
@@ -244,7 +247,7 @@ struct cursors {
 };
 
 /* Returns whether the range between the mark's location and the cursor fits one unfinished probe
- * firing. The mark ahead of the cursor is from the previous lap. */
+ * context. The mark ahead of the cursor is from the previous lap. */
 static bool is_under_way(struct retain *retain, const struct cursors *c, uint32_t sealed)
 {
     uint64_t most = firing_most(retain);
@@ -334,8 +337,8 @@ static bool retain_d_has_mark(struct retain *retain, uint32_t place, uint32_t si
     return good;
 }
 
-/* Skips one word of damaged data; a contiguous range counts as one lost record, as far as is
- * known. */
+/* Skips one word of damaged data; a contiguous range counts as one lost record, the known
+ * minimum. */
 static void pass_over(struct retain *retain)
 {
     struct retain_d *d = &retain->d;

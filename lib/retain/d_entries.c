@@ -35,7 +35,7 @@ bool retain_d_entries(struct retain *retain)
     }
     d->half = (uint32_t)half;
     d->at = 0;
-    /* Data behind that was still being made. */
+    /* Data after it that was not yet complete. */
     d->until = used < d->live.entries_sealed ? (uint32_t)used : d->live.entries_sealed;
     d->damaged = false;
     return true;
@@ -61,7 +61,7 @@ static bool can_undo(const struct kymo_retain_d_live *live, uint32_t size)
            live->undo_count <= size / 8 - live->undo_first;
 }
 
-/* Returns the sum over an entry; with *undone that of its state before the change. */
+/* Returns the checksum of an entry; with *undone that of its state before the change. */
 static int sum_of(struct retain *retain, uint32_t place, uint32_t size, uint32_t *sum,
                   uint32_t *undone)
 {

@@ -3,7 +3,7 @@
  * Contents of D's retained consumers, as the events that a consumer with log=1 leaves in a capture
  * (trace/dtrace/log_event.h): notes, a status, each CPU's records, the aggregations' entries, and
  * the ends of all these. One pass; it is not marked as the last, because the program did not end.
- * In whole buffers behind the CPU's last one.
+ * In whole buffers after the CPU's last one.
  */
 #include <string.h>
 

@@ -11,18 +11,18 @@
 #define STATE(word) ((word)&3u)
 #define SEQUENCE(word) ((word) >> 2)
 #define RESERVED ~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK)
-/* The bits that the slots of an event share and that say which one it is. */
+/* The bits that the slots of an event share and that identify it. */
 #define WHAT (TRACE_CLASS_MASK | TRACE_EVENT_MASK | TRACE_STATE_DUMP)
 
 /* ---- possible slots ---------------------------------------------------------------- */
 
 struct slots_walk {
     uint32_t cpu;
-    uint32_t open; /* WHAT of the combine event under way; 0: none is */
+    uint32_t open; /* WHAT of the combine event in progress; 0: none is */
     uint64_t time; /* of the last slot */
 };
 
-/* TIME and DROPPED; BUFFER stands at the beginning only. */
+/* Checks TIME and DROPPED; BUFFER is allowed at the beginning only. */
 static bool control_fits(const struct trace_slot *slot)
 {
     switch (TRACE_GET_EVENT(slot->header)) {
@@ -110,7 +110,7 @@ static uint32_t retain_judge_buffer_number(const struct retain *retain, uint32_t
     return retain->cpu * retain->header.ring.per_cpu + i;
 }
 
-/* Returns a word of its descriptor, `at` bytes behind the state word. */
+/* Returns a word of its descriptor, `at` bytes after the state word. */
 static uint32_t table_word(struct retain *retain, uint32_t i, uint32_t at)
 {
     const struct kymo_retain_ring *ring = &retain->header.ring;
@@ -217,7 +217,7 @@ static uint32_t retain_judge_unsealed(struct retain *retain, uint32_t count, uin
     return whole;
 }
 
-/* Judges a buffer whose word's sequence was begun, and perhaps closed. */
+/* Judges a buffer whose word's sequence was started, and possibly closed. */
 static uint32_t by_word(struct retain *retain, uint32_t i, uint32_t word, uint64_t *time)
 {
     const struct trace_slot *first = retain->slots;
@@ -239,7 +239,7 @@ static uint32_t by_word(struct retain *retain, uint32_t i, uint32_t word, uint64
     if (count >= 2 || !retain_here(retain)->state_known) {
         return retain_judge_unsealed(retain, opened ? count : 0, sequence, time);
     }
-    return 0; /* there is nothing in it yet */
+    return 0; /* it is still empty */
 }
 
 static bool is_sealed(const struct retain *retain, const struct kymo_retain_mark *mark,
@@ -281,7 +281,7 @@ static uint32_t retain_judge_buffer(struct retain *retain, uint32_t i, uint64_t 
     return 0;
 }
 
-/* Of a buffer that was giving way, or being discarded, the first DROPPED slots may be pending
+/* Of a buffer that was being overwritten, or discarded, the first DROPPED slots may be pending
  * again: each of them counts once. */
 static void taken_back(struct retain *retain, uint32_t i, uint32_t sequence, uint32_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers that the reader makes of what is retained beside the ring. No kernel made their events:
+ * Buffers that the reader makes of retained data other than the ring. No kernel made their events:
  * _NTO_TRACE_PROCESS_INJECTED in the headers of names and of the panic marks this. Only entries
  * with a right CRC are used; the others are counted.
  *
@@ -8,9 +8,9 @@
  * dump: a process's name and text address, a thread's name. In whole buffers before all others.
  *
  * Descriptions of D's records (struct kymo_retain_note) are the events that the kernel logs when a
- * ring is stopped: whole buffers behind the last one of the first CPU that has any.
+ * ring is stopped: whole buffers after the last one of the first CPU that has any.
  *
- * The crash is a buffer of its own with SYSTEM/SLOG, of severity 0.
+ * The crash is a separate buffer with SYSTEM/SLOG, of severity 0.
  */
 #include <string.h>
 
@@ -245,7 +245,7 @@ static bool data_good(struct retain *retain)
     return retain->note.bytes != 0 && crc == retain->note.data_crc;
 }
 
-/* Advances to the next good one. Returns false if there is none. */
+/* Advances to the next valid note. Returns false if there is none. */
 static bool next_note(struct retain *retain)
 {
     uint32_t most = retain->header.areas.notes.bytes;
@@ -257,7 +257,7 @@ static bool next_note(struct retain *retain)
         retain->losses.notes++;
         retain->note_at = retain_made_end_of_note(retain->note_at, &retain->note);
     }
-    /* A kernel ends them with a magic of 0. */
+    /* The last note of a kernel has a magic of 0. */
     retain->losses.notes += retain->note_at + NOTE_HEAD <= most && retain->note.magic != 0;
     retain->note.bytes = 0;
     retain->note_at = most;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The header of a window of retained memory, checked to the last field: see retain.h. */
+/* The header of a window of retained memory, with all fields checked: see retain.h. */
 #include <string.h>
 
 #include "abi/syspage.h"
@@ -17,7 +17,7 @@ int retain_memory_read(void *arg, uint32_t offset, void *to, uint32_t bytes)
     return 0;
 }
 
-/* Returns whether [offset, offset + bytes) is in the window, behind the areas. */
+/* Returns whether [offset, offset + bytes) is in the window, after the areas. */
 static bool retain_is_inside(const struct kymo_retain_header *header, uint64_t offset,
                              uint64_t bytes)
 {
@@ -34,7 +34,7 @@ static bool area_good(const struct kymo_retain_header *header, const struct kymo
             area->at <= header->window - area->bytes);
 }
 
-/* What an area holds is checked where it is read. */
+/* The contents of an area are checked where it is read. */
 static bool areas_good(const struct kymo_retain_header *header)
 {
     const struct kymo_retain_areas *areas = &header->areas;
@@ -87,8 +87,8 @@ static bool retain_header_good(const struct kymo_retain_header *header)
            (header->areas.page.bytes == 0 || header->page_bytes <= header->areas.page.bytes);
 }
 
-/* Reads the header of this layout version or of the one before, which had its areas at fixed
- * places. */
+/* Reads the header of this layout version or of the previous one, which had its areas at fixed
+ * offsets. */
 static bool retain_read_header(struct retain *retain)
 {
     struct kymo_retain_header *header = &retain->header;
@@ -115,7 +115,8 @@ bool retain_area_read(struct retain *retain, const struct kymo_retain_area *area
            retain->read(retain->arg, area->at + at, to, bytes) == 0;
 }
 
-/* Sums the area's [from, to) up, through retain->slots: an area may be larger than a stack. */
+/* Returns the checksum of the area's [from, to), read through retain->slots: an area may be larger
+ * than a stack. */
 static bool sum_area(struct retain *retain, const struct kymo_retain_area *area, uint32_t from,
                      uint32_t to, uint32_t *crc)
 {
@@ -143,7 +144,7 @@ static bool page_good(struct retain *retain)
            crc == header->page_crc;
 }
 
-/* Returns the slots of the kernel's buffers, as its ring or else its system page has them. */
+/* Returns the slots of the kernel's buffers, from its ring or else from its system page. */
 static uint32_t retain_buffer_slots(struct retain *retain)
 {
     uint32_t from = offsetof(struct kymo_syspage, buffer_slots), slots;

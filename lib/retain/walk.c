@@ -82,7 +82,7 @@ static void retain_walk_begin_window(struct retain *retain)
     }
 }
 
-/* Returns the buffer with the lowest sequence above the last one's; -1: none. */
+/* Returns the buffer with the lowest sequence above the previous one's; -1: none. */
 static int retain_walk_lowest_buffer(struct retain *retain)
 {
     const struct retain_walk *here = retain_here(retain);
@@ -98,7 +98,7 @@ static int retain_walk_lowest_buffer(struct retain *retain)
     return found;
 }
 
-/* Returns the next buffer if it is good. A bad one is given up, and yields no piece. */
+/* Returns the next buffer if it is valid. An invalid one is given up, and yields no piece. */
 static bool next_buffer(struct retain *retain, int i, struct retain_piece *piece)
 {
     struct retain_walk *here = retain_here(retain);
@@ -118,9 +118,9 @@ static bool next_buffer(struct retain *retain, int i, struct retain_piece *piece
     return true;
 }
 
-/* Chooses the CPU whose sequence numbers the buffers with names have: the first one that had enough
- * buffers overwritten, or else the one that had most. gone: the buffers overwritten on each CPU; if
- * none is, the recording has the names itself. */
+/* Chooses the CPU whose sequence numbers are used for the buffers with names: the first one that
+ * had enough buffers overwritten, or else the one that had most. gone: the buffers overwritten on
+ * each CPU; if none is, the recording has the names itself. */
 static void plan_names(struct retain *retain, const uint32_t gone[RETAIN_CPUS_MOST])
 {
     uint32_t wanted = retain_names_plan(retain), cpu = 0;
@@ -133,7 +133,7 @@ static void plan_names(struct retain *retain, const uint32_t gone[RETAIN_CPUS_MO
     retain->names_sequence = gone[cpu] + 1 - retain->names_left;
 }
 
-/* Once, over the CPUs' first buffers. */
+/* Runs once, over the CPUs' first buffers. */
 static void retain_walk_look_buffers(struct retain *retain)
 {
     struct retain_piece piece;
@@ -246,7 +246,7 @@ static void count_pending(struct retain *retain)
 }
 
 /* Takes as many pending losses as one piece holds. A CPU without a slot has no time for its losses:
- * they are reported in losses only; so are those for which LOST_SLOTS are too few. */
+ * they are reported in losses only; so are those beyond LOST_SLOTS. */
 static bool retain_walk_put_losses(struct retain *retain, struct retain_piece *piece)
 {
     struct retain_walk *here = retain_here(retain);
@@ -274,8 +274,8 @@ static bool retain_walk_put_losses(struct retain *retain, struct retain_piece *p
 /* ---- the merge --------------------------------------------------------------------- */
 
 /* Returns the time at which a buffer begins, from its first two slots; if they are not BUFFER and
- * TIME of that sequence, the end of the buffer before. A damaged buffer may give a wrong time, but
- * yields no piece. */
+ * TIME of that sequence, the end of the previous buffer. A damaged buffer may give a wrong time,
+ * but yields no piece. */
 static uint64_t buffer_begins(struct retain *retain, int i)
 {
     const struct retain_walk *here = retain_here(retain);
@@ -314,8 +314,8 @@ static uint64_t next_begins(struct retain *retain)
     }
 }
 
-/* Selects the CPU whose next piece begins first; false: there are no more. D's own are made one CPU
- * after the other: their stamps follow each other by one. */
+/* Selects the CPU whose next piece begins first; false: there are no more. D's own pieces are made
+ * one CPU after the other: their stamps increase by one. */
 static bool retain_walk_choose_cpu(struct retain *retain)
 {
     uint64_t first = NEVER;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One recording: tracelog_start(), _stop(), _wait() and, in between, its thread, which takes
- * buffers of the kernel, gives them to the program's writer and keeps the account. See
+ * buffers of the kernel, passes them to the program's writer and counts the events. See
  * sys/tracelog.h.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@ bool tracelog_records(void)
 
 /* ---- buffers to the writer --------------------------------------------------------- */
 
-/* capture_put_t: passes bytes to the writer, and keeps the account of what it has taken. */
+/* capture_put_t: passes bytes to the writer, and counts those it has taken. */
 static int tracelog_put_bytes(void *instance, const void *data, size_t bytes)
 {
     struct tracelog_instance *log = instance;
@@ -86,9 +86,10 @@ static void write_buffer(tracelog_instance_t *log, const struct kymo_trace_buffe
     }
 }
 
-/* Writes READY buffers, at most as many as there are; returns whether there may be more. Gives back
- * unwritten ones, too: START waits for buffers, and the account for its end. If nothing is READY,
- * asks CPUs that have delivered nothing for a while, whose buffers will then be READY. */
+/* Writes READY buffers, at most as many as there are; returns whether there may be more. Returns
+ * unwritten buffers to the kernel, too: START waits for buffers, and the account for its end. If no
+ * buffer is READY, it asks CPUs that have delivered none for a while, whose buffers will then be
+ * READY. */
 static bool tracelog_carry_buffers(tracelog_instance_t *log)
 {
     uint64_t most = log->buffers.bytes / TRACE_BUFFER_BYTES;
@@ -109,7 +110,8 @@ static bool tracelog_carry_buffers(tracelog_instance_t *log)
     return true;
 }
 
-/* When the buffers are freed: gets the kernel's account, and writes the losses to the capture. */
+/* Called when the buffers are freed: gets the kernel's account, and writes the losses to the
+ * capture. */
 static void tracelog_settle_losses(tracelog_instance_t *log)
 {
     for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CAPTURE_CPUS_MAX; cpu++) {
@@ -190,8 +192,8 @@ static void detach_names(tracelog_instance_t *log)
     }
 }
 
-/* The thread: sleeps until the kernel reports that a buffer is READY or that tracing has stopped,
- * or a program asks it to end. */
+/* The recording thread: sleeps until the kernel reports that a buffer is READY or that tracing has
+ * stopped, or a program requests its end. */
 static void *tracelog_run_recording(void *arg)
 {
     tracelog_instance_t *log = arg;
@@ -319,7 +321,7 @@ static int tracelog_begin_capture(tracelog_instance_t *log)
     return result > 0 ? EIO : log->error;
 }
 
-/* Prepares everything needed before START; on an errno nothing remains. */
+/* Allocates everything needed before START; after an error (errno) nothing remains. */
 static int tracelog_prepare_recording(tracelog_instance_t *log)
 {
     int error = 0;

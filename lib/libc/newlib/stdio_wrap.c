@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Makes newlib's stdio thread-safe. Debian's newlib has no locks in stdio at all, so the linker
- * (--wrap, lib/lib.mk) puts these around the entries that touch a FILE: each holds the FILE's lock
- * for the whole call, so lines of two threads do not mix. Public functions reach a FILE through the
- * _r ones, except for those at the end, which newlib expands in place.
+ * (--wrap, lib/lib.mk) wraps the entries that use a FILE in these functions: each holds the FILE's
+ * lock for the whole call, so lines of two threads do not mix. Public functions reach a FILE
+ * through the _r ones, except those at the end, which newlib expands inline.
  */
 #include <stdarg.h>
 #include <stdio.h>

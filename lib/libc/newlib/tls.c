@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Newlib: per-thread data is one struct _reent (errno, and the state of strtok() and its kin),
- * found as reent.h says. Standard files are the main thread's, for all threads; stdio_wrap.c locks
- * them.
+ * Newlib: per-thread data is one struct _reent (errno, and the state of strtok() and similar
+ * functions), found by the functions of reent.h. All threads use the main thread's standard files;
+ * stdio_wrap.c locks them.
  */
 #include <reent.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ int kymo_tls_main(struct kymo_startup *startup)
     return kymo_reent_main();
 }
 
-/* newlib's exit() runs destructors only if somebody registers them. */
+/* newlib's exit() runs destructors only if they are registered. */
 void kymo_libc_start(void)
 {
     atexit(__libc_fini_array);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Makes picolibc's stdio atomic per call: the library locks single characters only, so lines of two
- * threads would mix. The linker (--wrap, lib/lib.mk) puts these around the entries.
+ * threads would mix. The linker (--wrap, lib/lib.mk) wraps the entries in these functions.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static int picolibc_file_of(FILE *fp)
 
 int __real_fflush(FILE *fp);
 
-/* stderr is buffered only for the length of a call. */
+/* stderr is buffered only during a call. */
 static void picolibc_leave_file(FILE *fp, int file)
 {
     if (fp == stderr) {
