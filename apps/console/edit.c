@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See edit.h. The terminal needs only printing characters, backspace and the bell: the text behind
+ * See edit.h. The terminal needs only printing characters, backspace and the bell: the text after
  * the cursor is printed again after each change.
  */
 #include "apps/console/edit.h"
@@ -16,8 +16,9 @@ static char edit_line_text[EDIT_LINE_MOST];
 static size_t edit_length, edit_cursor;
 
 static char edit_history[EDIT_HISTORY][EDIT_LINE_MOST + 1]; /* ended by NUL */
-static unsigned edit_lines_remembered; /* lines so far; the newest EDIT_HISTORY stay */
-static unsigned edit_lines_back;       /* how far the arrows have gone: 0 is the line being typed */
+/* number of lines so far; the newest EDIT_HISTORY are kept */
+static unsigned edit_lines_remembered;
+static unsigned edit_lines_back; /* how far the arrows have gone: 0 is the line being typed */
 
 /* An escape sequence: ESC, then [ or O, then parameters, then a final character. */
 static enum { PLAIN, AFTER_ESC, IN_SEQUENCE } edit_escape_state;
@@ -30,7 +31,7 @@ static void echo_many(edit_echo echo, char c, size_t count)
     }
 }
 
-/* Prints the line from the cursor on, `erased` blanks behind it, and goes back to the cursor. */
+/* Prints the line from the cursor on and `erased` blanks after it, and goes back to the cursor. */
 static void echo_tail(edit_echo echo, size_t erased)
 {
     echo(edit_line_text + edit_cursor, edit_length - edit_cursor);
@@ -119,7 +120,7 @@ static void edit_recall_newer(edit_echo echo)
     }
 }
 
-/* The key whose sequence ends with this character. */
+/* Handles the key whose sequence ends with this character. */
 static void final_char(int c, edit_echo echo)
 {
     bool home =
@@ -154,7 +155,7 @@ static void sequence_char(int c, edit_echo echo)
         edit_escape_state = PLAIN;
         final_char(c, echo);
     } else if (c < ' ' || c > '~') {
-        edit_escape_state = PLAIN; /* no sequence: dropped */
+        edit_escape_state = PLAIN; /* not a sequence: dropped */
     }
 }
 

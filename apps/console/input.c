@@ -40,7 +40,7 @@ static size_t input_line_end(size_t most)
     return bytes < most ? bytes : most;
 }
 
-/* Replies to the first reader. If it is gone, its line stays for the next. */
+/* Replies to the first reader. If it has gone, its line is kept for the next one. */
 static void input_answer_reader(void)
 {
     size_t bytes = input_line_end(readers[0].bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See listen.h. The listener is notified by a pulse and then asks: the console never waits for it.
- * The kernel keeps the newest output, its own and the programs', in the order in which it was sent.
+ * See listen.h. The listener is notified by a pulse and then requests the text: the console never
+ * waits for it. The kernel keeps the newest output, its own and the programs', in the order in
+ * which it was sent.
  */
 #include "apps/console/listen.h"
 
@@ -12,7 +13,8 @@
 
 #define PIECE 1024 /* bytes of one reply at most */
 
-static int listen_receiver; /* connection to the last listener, 0: none; kept while it asks again */
+/* connection to the newest listener, 0: none; kept while it requests again */
+static int listen_receiver;
 static int listener_pid, listener_chid, listener_code;
 static bool listener_waits; /* for a pulse */
 
@@ -27,7 +29,7 @@ void listen_notify(void)
 {
     if (listener_waits) {
         listener_waits = false;
-        /* A listener that has ended, or whose channel is full, may attach and ask again. */
+        /* A listener that has ended, or whose channel is full, may attach and request again. */
         if (MsgSendPulse(listen_receiver, SIGEV_PULSE_PRIO_INHERIT, listener_code, 0) == -1) {
             listener_forget();
         }

@@ -3,7 +3,8 @@
  * console: the UART's driver process and the server behind every program's standard files. Needs
  * the abilities device and interrupt. Serves the messages of sys/iomsg.h under the name "console",
  * and protocol.h's, by which linkd shares it with a host; others are answered ENOSYS. Output is
- * written as it comes, by ConsoleWrite(): the kernel prints on the same line, and keeps both apart.
+ * written at once, by ConsoleWrite(): the kernel prints on the same console, and keeps both
+ * separate.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -53,8 +54,8 @@ static void console_write_text(const char *text, size_t bytes)
     listen_notify();
 }
 
-/* Fetches in pieces what did not come with the first one. The status is the number of bytes
- * written, even if the client's buffer turned out to be bad half way. */
+/* Reads in pieces the data that did not come with the first one. The status is the number of bytes
+ * written, even if the client's buffer proves to be invalid half way. */
 static void console_serve_write(int rcvid, const union message *msg, const struct _msg_info *info)
 {
     char piece[CHUNK];

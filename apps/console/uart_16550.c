@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A PC's 16550 UART: COM1, behind I/O ports. */
+/* A PC's 16550 UART: COM1, accessed by I/O ports. */
 #include "apps/console/uart.h"
 #include "lib/arch/x86_64/ports.h"
 
@@ -21,7 +21,7 @@ static int uart_16550_get_byte(volatile uint32_t *base)
     return kymo_in8(COM1 + LSR) & LSR_RECEIVED ? kymo_in8(COM1 + DATA) : -1;
 }
 
-/* The interrupt ends when all has been read. */
+/* The interrupt ends when all characters have been read. */
 static void uart_16550_acknowledge(volatile uint32_t *base)
 {
     (void)base;

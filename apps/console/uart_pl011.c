@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arm PL011 UART. board.mk says where it is: PL011_BASE, PL011_IRQ. */
+/* Arm PL011 UART. board.mk has its location: PL011_BASE, PL011_IRQ. */
 #include "apps/console/uart.h"
 
 enum { DR = 0, FR = 0x18 / 4, CR = 0x30 / 4, IMSC = 0x38 / 4, ICR = 0x44 / 4 };
@@ -9,7 +9,7 @@ enum { DR = 0, FR = 0x18 / 4, CR = 0x30 / 4, IMSC = 0x38 / 4, ICR = 0x44 / 4 };
 #define INT_RX 0x10
 #define INT_RX_TIMEOUT 0x40
 
-/* The FIFO stays on or off as it is: to switch it drops what has been received. */
+/* The FIFO stays on or off as it is: switching it drops received characters. */
 static void uart_pl011_start(volatile uint32_t *base)
 {
     base[CR] = CR_ENABLE_TX_RX;

@@ -19,8 +19,8 @@ static int uart_stm32_get_byte(volatile uint32_t *base)
     return base[SR] & SR_RXNE ? (int)(base[DR] & 0xff) : -1;
 }
 
-/* uart_stm32_get_byte() ends the interrupt of a byte by reading SR and DR. An overrun that came
- * between the two is ended here. */
+/* uart_stm32_get_byte() ends the interrupt of a byte by reading SR and DR. This ends an overrun
+ * that came between the two. */
 static void uart_stm32_acknowledge(volatile uint32_t *base)
 {
     if ((base[SR] & (SR_RXNE | SR_ORE)) == SR_ORE) {

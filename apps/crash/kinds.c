@@ -88,7 +88,7 @@ void kind_stack_jump(void)
     jump_to(crash_launder((uintptr_t)code));
 }
 
-/* Not a tail call: each level keeps a piece of stack in use. */
+/* Not a tail call: each level keeps part of the stack in use. */
 static unsigned crash_recurse_deeper(unsigned level)
 {
     volatile char use[128];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * crash: does one forbidden thing, chosen by its first argument, and so proves that only this
- * process ends. `crash list` names them. If the forbidden thing is let through, says so, status 3.
+ * crash: does one forbidden thing, chosen by its first argument, to show that only this process
+ * ends. `crash list` lists them. If the system doesn't prevent it, crash reports that, with status
+ * 3.
  */
 #include <stdio.h>
 #include <string.h>

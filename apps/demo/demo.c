@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * demo: the workload of `make demo`: starts the other programs of this folder at their priorities,
- * waits for them and ends: about three seconds of the machine's time. Status 0 if all did well
- * (the crash, which is on purpose, must end by a signal). `demo [-r [TURNS]] [xTIMES]`: over and
- * over, so often or until it doesn't; so many times as fast.
+ * waits for them and ends: about three seconds of the machine's time. Status 0 if all succeeded
+ * (the intended crash must end by a signal). `demo [-r [TURNS]] [xTIMES]`: -r repeats it, TURNS
+ * times or until it fails; xTIMES runs it that many times as fast.
  */
 #include <errno.h>
 #include <limits.h>
@@ -26,7 +26,7 @@ struct job {
     char *argv[6];
 };
 
-static char *demo_speed; /* xTIMES, of all programs; NULL: the usual one */
+static char *demo_speed; /* xTIMES, of all programs; NULL: the default */
 
 static struct job demo_jobs[] = {
     {20, SCHED_FIFO, false, 0, {"sensor", "250"}},
@@ -96,7 +96,7 @@ static bool stop_filter(int pid)
     bool good = coid >= 0 && MsgSend(coid, &msg, sizeof(msg), NULL, 0) == 0 &&
                 ProcWait(pid, &status, 0) == pid && status == 0;
 
-    /* Over and over: a process has only so many connections. */
+    /* Closed each time, as the demo may repeat: a process has a limited number of connections. */
     return coid >= 0 && name_close(coid) == 0 && good;
 }
 

@@ -32,7 +32,7 @@ static void filter_smooth_value(int rcvid)
     MsgReply(rcvid, 0, &reply, sizeof(reply));
 }
 
-/* False: the end. */
+/* Returns false at the end. */
 static int filter_serve_message(int rcvid, const struct filter_msg *msg)
 {
     switch (msg->type) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inversion: the classic. A low thread holds a mutex that a high one wants, while a middle one
- * keeps the CPU. Without inheritance the high one waits for the middle one; here the low one runs
- * at the high one's priority until it lets go. All on CPU 0, so that it shows on any machine.
+ * inversion: priority inversion, the classic case. A low thread holds a mutex that a high one
+ * wants, while a middle one keeps the CPU. Without inheritance the high one waits for the middle
+ * one; here the low one runs at the high one's priority until it unlocks. All threads run on CPU 0,
+ * so that it is visible on any machine.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -98,7 +99,7 @@ static int inversion_run_episode(void)
     return 0;
 }
 
-/* The quickest of some samples: the others were disturbed. */
+/* Returns the shortest of some samples: the others were disturbed. */
 static void inversion_calibrate_spin(void)
 {
     const uint32_t sample = 200000;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pipeline: a producer and a consumer thread with a bounded buffer between, kept by semaphores. */
+/* pipeline: a producer and a consumer thread with a bounded buffer between them, counted by
+ * semaphores. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>

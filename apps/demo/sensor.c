@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sensor: a timer's pulse a hundred times a second; each takes a "reading" and sends it to the
- * filter. Argument: how many readings, default 250.
+ * sensor: a timer sends a hundred pulses per second; for each, the sensor takes a "reading" and
+ * sends it to the filter. Argument: number of readings, default 250.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define PULSE_TICK 1
 #define PERIOD (UINT64_C(1000000000) / SENSOR_HZ)
 
-/* A triangle with noise that is the same in every run. */
+/* Returns a triangle wave with noise that is the same in every run. */
 static int32_t sensor_measure_value(uint32_t n)
 {
     uint32_t phase = n % 64;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * spinner: two threads that only compute, at one priority on one CPU: round-robin cuts between
+ * spinner: two threads that only compute, at one priority on one CPU: round-robin switches between
  * them. Argument: milliseconds, default 300.
  */
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * workers: threads of one process that hand a turn round with a mutex and a condition variable.
+ * workers: threads of one process that take turns by a mutex and a condition variable.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A SATA disk behind an AHCI controller (Serial ATA AHCI 1.3.1; commands: ATA8-ACS): the first
- * disk, from the lowest port on, that has a partition for captures, or no partitions. One command
- * at a time, in slot 0; the controller fetches it, moves the data, and sends a message (MSI). A
- * disk needs addresses of 48 bits and sectors of 512 bytes, as all of this century have.
+ * A SATA disk on an AHCI controller (Serial ATA AHCI 1.3.1; commands: ATA8-ACS): the first disk,
+ * from the lowest port on, that has a partition for captures, or no partitions. One command at a
+ * time, in slot 0; the controller fetches it, moves the data, and sends a message (MSI). A disk
+ * needs addresses of 48 bits and sectors of 512 bytes, like all of this century.
  *
- * What the disk's cache holds is on the medium when a flush has been answered. After an error the
- * port is stopped, the link begun anew if the disk is still busy, and the port started, so that the
- * next request finds it idle. A disk that does not answer in time, or that is pulled, is given up
- * for good; its port is stopped, so the controller no longer writes into the buffer.
+ * The disk's cache is on the medium when a flush has been answered. After an error the port is
+ * stopped, the link restarted if the disk is still busy, and the port started, so that the next
+ * request finds it idle. A disk that does not answer in time, or that is pulled, is given up
+ * permanently; its port is stopped, so the controller no longer writes into the buffer.
  *
- * Proved by test/apps/diskd/ahci_test.c, against a model of controller and disk with errors, and
+ * Tested by test/apps/diskd/ahci_test.c, against a model of controller and disk with errors, and
  * test/board/medium.py, against QEMU's.
  */
 #include <errno.h>
@@ -40,7 +40,7 @@
 enum {
     CAP = 0x00 / 4,
     CONTROL = 0x04 / 4,
-    INTERRUPT = 0x08 / 4, /* a bit a port */
+    INTERRUPT = 0x08 / 4, /* one bit per port */
     IMPLEMENTED = 0x0c / 4,
     CAP2 = 0x24 / 4,
     HANDOFF = 0x28 / 4,
@@ -77,7 +77,7 @@ enum {
 #define STATUS_LINK 0xfu
 #define STATUS_LINK_UP 3u
 #define CONTROL_LINK_ANEW 1u
-#define INT_DONE 0x0000000fu /* the disk has sent something that may end a command */
+#define INT_DONE 0x0000000fu /* the disk has sent a response that may end a command */
 #define INT_LINK 0x00400040u /* a disk has come or gone */
 #define INT_ERRORS 0x78000000u
 
@@ -96,27 +96,27 @@ enum {
 #define HEADER_WRITES 0x40u
 #define HEADER_PARTS(n) ((uint32_t)(n) << 16)
 
-/* The memory that the controller reads and writes: the list, what it receives, the command with one
- * part of data; then the data. */
+/* The memory that the controller reads and writes: the list, its received data, the command with
+ * one part of data; then the data. */
 enum { LIST = 0, RECEIVED = 0x400, TABLE = 0x500, TABLE_PART = TABLE + 0x80, DATA = 0x1000 };
 #define BUFFER_BYTES (DISKMSG_SECTORS_MOST * DISKMSG_SECTOR)
 
-/* Words of what a disk says about itself. */
+/* Word offsets in a disk's description of itself. */
 enum { IDENTITY_FEATURES = 83, IDENTITY_SECTORS = 100, IDENTITY_SECTOR = 106 };
 #define FEATURES_VALID(word) (((word)&0xc000u) == 0x4000u)
 #define FEATURE_48_BITS 0x0400u
 #define SECTOR_LARGER 0x1000u  /* than 512 bytes, as commands count them */
-#define SECTOR_SEVERAL 0x2000u /* 2^n of them are one of the medium's */
+#define SECTOR_SEVERAL 0x2000u /* 2^n of them are a physical one */
 
 #define STEP_NS 1000000u
-#define STOP_MS 500u /* that a port may take to stop */
+#define STOP_MS 500u /* time for a port to stop */
 #define LINK_MS 1000u
 #define HANDOFF_MS 2000u
 
 static uint8_t *ahci_memory;
 static uint64_t memory_phys;
-static unsigned ahci_nports;    /* for whose registers there is room */
-static unsigned ahci_disk_port; /* the one of the disk */
+static unsigned ahci_nports;    /* number of ports whose registers are mapped */
+static unsigned ahci_disk_port; /* the disk's port */
 static int interrupt_line, ahci_interrupt_id;
 static struct partition ahci_partition;
 static bool ahci_disk_gone;
@@ -134,7 +134,7 @@ static void port_put(unsigned at, uint32_t value)
 
 /* ---- the port ---------------------------------------------------------------------- */
 
-/* Waits until these bits of a register are as wanted. */
+/* Waits until these bits of a register have the wanted value. */
 static bool wait_bits(unsigned at, uint32_t mask, uint32_t wanted, unsigned ms)
 {
     for (unsigned i = 0; i <= ms; i++) {
@@ -151,7 +151,7 @@ static bool ahci_link_is_up(void)
     return (port_get(PORT_STATUS) & STATUS_LINK) == STATUS_LINK_UP;
 }
 
-/* The controller no longer touches our memory when this returns true. */
+/* Stops the port. When this returns true, the controller no longer accesses our memory. */
 static bool port_stop(void)
 {
     const unsigned command = PORT(ahci_disk_port) + PORT_COMMAND;
@@ -177,7 +177,7 @@ static void errors_clear(void)
     register_put(INTERRUPT, 1u << ahci_disk_port);
 }
 
-/* A port that was stopped; the disk is idle. */
+/* Starts a port that was stopped; the disk is idle. */
 static bool port_start(void)
 {
     const unsigned command = PORT(ahci_disk_port) + PORT_COMMAND;
@@ -202,7 +202,8 @@ static bool link_anew(void)
     return wait_bits(PORT(ahci_disk_port) + PORT_STATUS, STATUS_LINK, STATUS_LINK_UP, LINK_MS);
 }
 
-/* For good. A port that does not stop may still use our memory, so no other one may have it. */
+/* Gives the disk up permanently. A port that does not stop may still use our memory, so no other
+ * one may get it. */
 static int given_up(void)
 {
     ahci_disk_gone = true;
@@ -211,11 +212,11 @@ static int given_up(void)
     return ENODEV;
 }
 
-/* After an error: the port is made ready for the next command. */
+/* Called after an error: makes the port ready for the next command. */
 static int ahci_recover_port(void)
 {
     if (!ahci_link_is_up() || !port_stop() || (port_get(PORT_INTERRUPT) & INT_LINK)) {
-        return given_up(); /* a disk that lost its power has lost what it had not yet written */
+        return given_up(); /* a disk that lost power has lost its unwritten data */
     }
     if ((port_get(PORT_TASK) & (TASK_BUSY | TASK_REQUESTS)) && !link_anew()) {
         return given_up();
@@ -230,7 +231,7 @@ static void ahci_word_put(unsigned at, uint32_t value)
     memcpy(ahci_memory + at, &value, sizeof(value));
 }
 
-/* With so many bytes of the buffer, which the disk gets if `writes`. */
+/* Sends a command with so many bytes of the buffer, which the disk gets if `writes`. */
 static void command_make(uint8_t command, uint64_t sector, uint32_t sectors, uint32_t bytes,
                          bool writes)
 {
@@ -257,8 +258,8 @@ static void command_make(uint8_t command, uint64_t sector, uint32_t sectors, uin
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Until the command has ended. The interrupt is acknowledged before the port is looked at: what
- * happens then sends another message. */
+/* Waits until the command has ended. The interrupt is acknowledged before the port is checked:
+ * later events send another message. */
 static int command_wait(void)
 {
     const uint64_t deadline = disk_deadline(&disk_ahci);
@@ -342,7 +343,8 @@ static int disk_describe(struct diskmsg_info *info)
     return info->sectors > 0 ? 0 : ENODEV;
 }
 
-/* The disk at a port, if it has a place for captures. ENODEV: there is none. */
+/* Checks the disk at a port: it needs a partition for captures, or none at all. ENODEV: there is no
+ * disk. */
 static int disk_at(unsigned n, struct diskmsg_info *info)
 {
     ahci_disk_port = n;
@@ -364,7 +366,7 @@ static int disk_at(unsigned n, struct diskmsg_info *info)
     return error;
 }
 
-/* Of several disks without a place the first one's error counts. */
+/* Of several unsuitable disks, the first one's error is returned. */
 static int disk_find(struct diskmsg_info *info)
 {
     const uint32_t implemented = register_get(IMPLEMENTED);
@@ -382,7 +384,7 @@ static int disk_find(struct diskmsg_info *info)
 
 /* ---- the controller ---------------------------------------------------------------- */
 
-/* A firmware that still drives it is asked to let it go. */
+/* If the firmware still drives the controller, asks it to release it. */
 static void controller_take(void)
 {
     register_put(CONTROL, register_get(CONTROL) | CONTROL_AHCI);

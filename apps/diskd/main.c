@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * diskd: a disk's driver process. Needs the abilities device and interrupt. Serves the messages of
- * sys/diskmsg.h under the name "disk0", one after the other; so what was answered before a FLUSH is
+ * sys/diskmsg.h under the name "disk0", one after the other; so data acknowledged before a FLUSH is
  * on the medium after it. Clients need ability device too: a disk has no files and no owners.
- * `diskd -w SECONDS`: how long the disk may take to answer (30) before it is taken for gone.
+ * `diskd -w SECONDS`: time that the disk may take to answer (default 30) before it counts as gone.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -21,13 +21,13 @@
 #define WAIT_SECONDS 30
 #define WAIT_MOST 3600
 
-/* The board's kinds, in the order in which they are looked for; then the disk that is there. */
+/* The board's kinds, in the order in which they are probed; then the present disk. */
 static struct disk *const diskd_disk_kinds[] = {DISK_KINDS};
 #define KINDS (sizeof(diskd_disk_kinds) / sizeof(diskd_disk_kinds[0]))
 static struct disk *diskd_found_disk;
 static struct diskmsg_info diskd_info;
 
-/* Are the sectors on the disk, and not too many? */
+/* Returns whether the sectors are on the disk, and not too many. */
 static int diskd_check_request(const struct diskmsg *msg)
 {
     bool there = msg->sectors > 0 && msg->sectors <= DISKMSG_SECTORS_MOST &&
@@ -37,7 +37,7 @@ static int diskd_check_request(const struct diskmsg *msg)
     return there ? 0 : EINVAL;
 }
 
-/* A request to the device, between the probes io:::start and io:::done. */
+/* Makes a request to the device, between the probes io:::start and io:::done. */
 static int diskd_request_sectors(int flags, uint64_t sector, uint32_t sectors, int client)
 {
     const uint32_t bytes = sectors * DISKMSG_SECTOR;
@@ -89,7 +89,7 @@ static void serve_flush(int rcvid, int client)
     }
 }
 
-/* Asked of the kernel once for a connection: the sender of the last message is mostly the same. */
+/* Queried from the kernel once per connection: consecutive messages mostly have the same sender. */
 static int32_t able_pid, able_scoid;
 
 static bool is_able(const struct _msg_info *from)
@@ -155,14 +155,13 @@ static void diskd_serve_clients(const name_attach_t *name)
         if (rcvid > 0) {
             diskd_serve_message(rcvid, &in.msg, &from);
         } else if (rcvid == 0 && in.pulse.code == _PULSE_CODE_DISCONNECT) {
-            able_pid = 0; /* the number may be another's next */
+            able_pid = 0; /* the id may be another process's next */
             ConnectDetach(in.pulse.scoid);
         }
     }
 }
 
-/* Opens the first one that has a place for captures; says of the others what is wrong with them, if
- * there is none. */
+/* Opens the first disk that has room for captures. If there is none, reports the error of each. */
 static bool diskd_open_disk(void)
 {
     int errors[KINDS];
@@ -183,7 +182,7 @@ static bool diskd_open_disk(void)
     return false;
 }
 
-/* Before the disk is touched: taken by a second driver, it loses what the first one wrote. */
+/* Called before the disk is accessed: a second driver would lose the first one's writes. */
 static bool is_the_only_one(void)
 {
     if (kymo_name_attach(DISKMSG_DRIVER, KYMO_NAME_FLAGS)) {

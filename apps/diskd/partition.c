@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The partition that a disk has for captures: see partition.h. */
+/* The partition of a disk for captures: see partition.h. */
 #include <errno.h>
 #include <stdbool.h>
 

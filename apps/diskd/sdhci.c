@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An SD card behind a standard host controller (SD Host Controller Specification 3.0; Raspberry Pi:
- * the EMMC block). board.mk says where: SDHCI_BASE, SDHCI_IRQ, and SDHCI_HZ, the most that the
- * controller's base clock has. The CPU moves the data. Registers are written as words, as the
- * BCM2835's wants it. SD Physical Layer Specification 3.0 has the commands; a card of any size, but
- * no MMC.
+ * An SD card on a standard host controller (SD Host Controller Specification 3.0; Raspberry Pi: the
+ * EMMC block). board.mk has its location: SDHCI_BASE, SDHCI_IRQ, and SDHCI_HZ, the maximum of the
+ * controller's base clock. The CPU moves the data. Registers are written as words, as the BCM2835
+ * requires. SD Physical Layer Specification 3.0 has the commands; a card of any size, but no MMC.
  *
- * A write is answered when the card has programmed it, so there is no cache to flush. What the card
- * says against it comes in the answer to the command that ends the transfer, which the controller
- * sends by itself. After an error the transfer is ended by hand, so that the next request finds a
- * card that takes commands. A card that does not answer in time is given up for good.
+ * A write is answered when the card has programmed it, so there is no cache to flush. The card
+ * reports errors in the answer to the command that ends the transfer, which the controller sends by
+ * itself. After an error the driver ends the transfer, so that the next request finds a card that
+ * accepts commands. A card that does not answer in time is given up permanently.
  *
- * Proved by test/apps/diskd/sdhci_test.c, against a model of controller and card with errors at
+ * Tested by test/apps/diskd/sdhci_test.c, against a model of controller and card with errors at
  * every point, and test/board/card.py, against QEMU's.
  */
 #include <errno.h>
@@ -70,7 +69,7 @@ enum {
 #define RESPONSE_48_BUSY 0x030000u
 #define CHECKED 0x180000u /* checksum and number in the response */
 #define WITH_DATA 0x200000u
-#define ABORT 0xc00000u /* amid another command's data */
+#define ABORT 0xc00000u /* during another command's data */
 #define BLOCK_COUNTED 0x02u
 #define THEN_STOP 0x04u
 #define TO_HOST 0x10u
@@ -105,17 +104,17 @@ enum {
 
 #define HZ_FIRST 400000u /* while the card is identified */
 #define HZ_DATA 25000000u
-#define START_MS 1000 /* that a card may take to power up */
+#define START_MS 1000 /* time for a card to power up */
 
 static int sdhci_interrupt_id;
 static uint32_t sdhci_card; /* relative address << 16 */
 static bool high_capacity;  /* addressed by sectors, not bytes */
 static bool sdhci_card_gone;
-static struct partition sdhci_partition; /* what clients see as the disk */
+static struct partition sdhci_partition; /* the part that clients access as the disk */
 static uint32_t sdhci_buffer[DISKMSG_SECTORS_MOST * DISKMSG_SECTOR / 4];
 
-/* Until one of the bits, which it clears. The signal is on only while it waits for one, so the line
- * is quiet when it is unmasked. */
+/* Waits for one of the bits, and clears it. The signal is on only during the wait, so the line is
+ * quiet when it is unmasked. */
 static int sdhci_wait_bits(uint32_t bits)
 {
     const uint64_t deadline = disk_deadline(&disk_sdhci);
@@ -140,7 +139,7 @@ static int sdhci_wait_bits(uint32_t bits)
     }
 }
 
-/* The controller goes on after an error only when its state machines have been reset. */
+/* The controller continues after an error only when its state machines have been reset. */
 static int sdhci_recover_lines(int error)
 {
     register_put(CONTROL1, register_get(CONTROL1) | CONTROL1_RESET_LINES);
@@ -156,7 +155,7 @@ static int sdhci_recover_lines(int error)
     return error;
 }
 
-/* Sends a command and waits for its response, whatever that says. */
+/* Sends a command and waits for its response, which it doesn't check. */
 static int command_send(uint32_t what, uint32_t argument)
 {
     if (sdhci_card_gone) {
@@ -168,7 +167,7 @@ static int command_send(uint32_t what, uint32_t argument)
     return sdhci_wait_bits(INT_COMMAND);
 }
 
-/* The same, and judges the response; its first word is in *response. */
+/* Likewise, and checks the response; its first word is in *response. */
 static int sdhci_run_command(uint32_t what, uint32_t argument, uint32_t *response)
 {
     int error = command_send(what, argument);
@@ -278,9 +277,9 @@ static int card_open(struct diskmsg_info *info)
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-/* The card may be amid the transfer: only this ends it. It answers neither if the transfer had not
- * begun or is over, and says so with the next command; so what these say does not count, but for
- * the state in which the card is. */
+/* The card may be in the middle of the transfer: only this command ends it. The card doesn't answer
+ * if the transfer had not begun or is over, and reports that with the next command; so these
+ * answers are ignored, except the card's state. */
 static int transfer_failed(int error)
 {
     uint32_t status = 0;
@@ -324,7 +323,7 @@ static int sdhci_transfer_sectors(uint32_t what, uint64_t sector, uint32_t secto
         }
     }
     error = error ? error : sdhci_wait_bits(INT_TRANSFER);
-    /* A card that is read to its end may say OUT_OF_RANGE for what would come next. */
+    /* A card that is read to its end may report OUT_OF_RANGE for the sectors after it. */
     if (!error && !to_host && (register_get(RESPONSE + 3) & R1_ERRORS)) {
         error = EIO;
     }
@@ -336,7 +335,7 @@ static int card_read(uint64_t sector, uint32_t sectors)
     return sdhci_transfer_sectors(READ_BLOCKS, sdhci_partition.first + sector, sectors);
 }
 
-/* Returns when the card has programmed what it got. */
+/* Returns when the card has programmed the data. */
 static int card_write(uint64_t sector, uint32_t sectors)
 {
     uint32_t status = 0;
@@ -379,7 +378,7 @@ static int card_begin(struct diskmsg_info *info)
     error = error ? error : card_open(info);
     error = error ? error : sdhci_transfer_sectors(READ_BLOCKS, 0, 1);
     if (error) {
-        return ENODEV; /* no card, or none that speaks SD */
+        return ENODEV; /* no card, or none that supports SD */
     }
     error = partition_find((const uint8_t *)sdhci_buffer, info->sectors, &sdhci_partition);
     info->sectors = sdhci_partition.sectors;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A virtio block device. A request is three descriptors: what is wanted, the data, the status; they
- * lie in one page and a buffer behind it, which the device reads and writes itself. Virtio 1.1,
- * 5.2. A device that does not answer is given up for good: it may still write into the buffer.
+ * A virtio block device. A request is three descriptors: the request's header, the data, the
+ * status; they are in one page and a buffer after it, which the device reads and writes itself.
+ * Virtio 1.1, 5.2. A device that does not answer is given up permanently: it may still write into
+ * the buffer.
  */
 #include <errno.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static void virtio_blk_describe_disk(struct diskmsg_info *info)
     info->read_only = (virtio_blk_device.features & FEATURE_READ_ONLY) != 0;
 }
 
-/* Until the device has answered; each interrupt may be an old one. */
+/* Waits until the device has answered; each interrupt may be an old one. */
 static int wait_answer(void)
 {
     const uint64_t deadline = disk_deadline(&disk_virtio);
@@ -104,7 +105,7 @@ static int wait_answer(void)
     return 0;
 }
 
-/* With so many bytes of the buffer, which the device writes or reads. */
+/* Makes a request with so many bytes of the buffer, which the device writes or reads. */
 static int do_request(uint32_t type, uint64_t sector, uint32_t bytes)
 {
     struct virtio_part parts[3] = {{request_phys, 16, false}};
@@ -139,7 +140,7 @@ static int virtio_blk_write_sectors(uint64_t sector, uint32_t sectors)
     return do_request(REQUEST_WRITE, virtio_blk_partition.first + sector, sectors * DISKMSG_SECTOR);
 }
 
-/* Without the feature the device has no cache: what it has answered is on the medium. */
+/* Without the feature the device has no cache: data that it has acknowledged is on the medium. */
 static int virtio_blk_flush_cache(void)
 {
     return virtio_blk_device.features & FEATURE_FLUSH ? do_request(REQUEST_FLUSH, 0, 0) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dlimit INSTRUCTIONS: from now on no D program is made whose clauses may add more to a firing of
- * one probe (docs/inside/machine.md): `[ability=dtrace_kernel] dlimit 100000` in a start script,
- * before linkd. Only a reset raises the limit. Without a number prints it.
+ * dlimit INSTRUCTIONS: from now on no D program is accepted whose clauses may add more instructions
+ * to one probe firing (docs/inside/machine.md): `[ability=dtrace_kernel] dlimit 100000` in a start
+ * script, before linkd. Only a reset raises the limit. Without a number prints it.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * evstorm: makes events as fast as it can, each numbered by its producer, so that a reader can
- * count what is missing without believing the ring's own counters.
+ * count the missing ones without relying on the ring's own counters.
  *
- *   evstorm [THREADS [EVENTS]]      default: one thread a CPU, 100000 events each
+ *   evstorm [THREADS [EVENTS]]      default: one thread per CPU, 100000 events each
  *
  * Thread p of 0.. inserts user events with number p, d1 = low and d2 = high word of a counter that
- * runs from 0 to EVENTS - 1. Threads are spread over the CPUs and start together. At its end it
- * prints, a line each: `evstorm: producer P made N`, and the total. A refused event stops its
- * thread, and the status is 1.
+ * runs from 0 to EVENTS - 1. Threads are distributed over the CPUs and start together. At its end
+ * it prints one line per producer: `evstorm: producer P made N`, and the total. A refused event
+ * stops its thread, and the status is 1.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,7 +21,7 @@
 #include "lib/include/sys/neutrino_r.h"
 #include "abi/sys/trace.h"
 
-#define PRODUCERS 15 /* one less than a process may have threads */
+#define PRODUCERS 15 /* one less than a process's limit of threads */
 
 static struct {
     pthread_t thread;
@@ -45,7 +45,7 @@ static void *evstorm_produce_events(void *arg)
         error = TraceEvent_r(_NTO_TRACE_INSERTSUSEREVENT, p, (uint32_t)n, (uint32_t)(n >> 32));
         n += error >= 0;
         if (n % TURN == 0) {
-            kymo_spin_hint(); /* an emulator that runs CPUs in turn lets the logger's have its */
+            kymo_spin_hint(); /* an emulator that runs CPUs in turn then runs the logger's CPU */
         }
     }
     producers[p].made = n;

@@ -62,7 +62,7 @@ static void child_report(const struct child *child, int status)
     }
 }
 
-/* ProcWait() has given this pid: it is no child any more. */
+/* Removes a child whose pid ProcWait() has returned. */
 static void children_take_status(int pid, int status)
 {
     struct child *child = child_find(pid);

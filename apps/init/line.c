@@ -9,7 +9,7 @@ static char *init_line_skip_blanks(char *at)
     return at + strspn(at, " \t\r");
 }
 
-/* Takes the next word off *at; quotes keep blanks. NULL: an open quote. */
+/* Takes the next word from *at; quotes keep blanks. NULL: a missing closing quote. */
 static char *init_line_next_word(char **at)
 {
     char *word = *at;

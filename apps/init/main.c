@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * init: the first program, with all abilities. Runs the boot image's start script (script.h), then
- * reaps children for ever. A line that is wrong, or whose program can't be started, is reported
- * with its number and stops the script: half a system is worse than none. On a machine that can be
- * shut down (an emulator under test) that is status 1, and so is a program that fails (children.h).
+ * reaps children forever. A line that is wrong, or whose program can't be started, is reported with
+ * its number and stops the script: half a system is worse than none. A machine that can be shut
+ * down (an emulator under test) then ends with status 1, as it does after a program that fails
+ * (children.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #define NAME_WAIT_MS 10000
 #define SLEEP_MOST_MS 1000000
 
-static char init_message[128]; /* of the line that is wrong */
+static char init_message[128]; /* about the line that is wrong */
 
 static const char *init_not_started(const char *program)
 {
@@ -46,8 +47,9 @@ static const char *run_program(struct line *line)
     return line->background || children_wait(pid) == 0 ? NULL : strerror(errno);
 }
 
-/* A program that should have attached the name may have failed: that is reported meanwhile. Who has
- * attached it is a server, but for a tracelogger, whose recording has an end. */
+/* A program that should have attached the name may have failed: that is reported meanwhile. The
+ * process that has attached it is a server, except for a tracelogger, whose recording has an
+ * end. */
 static const char *wait_name(const char *name)
 {
     struct kymo_name found;
@@ -182,7 +184,7 @@ static int run_script(char *text)
     return 0;
 }
 
-/* The script's text, or NULL. */
+/* Returns the script's text, or NULL. */
 static char *read_script(void)
 {
     static char text[SCRIPT_MAX + 1];

@@ -69,7 +69,7 @@ static const char *init_options_limit_names(const char *name, uint32_t *which)
     return *which ? NULL : "no such limit";
 }
 
-/* name:number or name:max */
+/* Parses name:number or name:max. */
 static const char *set_one_limit(char *text, struct line *line)
 {
     char *number = strchr(text, ':');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files over a server, and what is left when the server has died. */
+/* Files of a server, and the results of calls after the server has ended. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void libtest_test_descriptors(void)
     CHECK_ERRNO(write(fd, "x", 1), EBADF);
 }
 
-/* A connection that the program made itself is no file. */
+/* A connection that the program made itself is not a file. */
 static void libtest_test_connections(void)
 {
     int chid = ChannelCreate(0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libtest: checks libkymo and the C library on it: locks, errno per thread, stdio, files, threads,
- * time. `libtest` runs all; `libtest gone` what happens when the console server dies (it kills it:
- * needs the ability kill). Prints a line `TEST libtest/<part>: ok` or `… FAIL` for each part.
+ * libtest: checks libkymo and its C library: locks, errno per thread, stdio, files, threads, time.
+ * `libtest` runs all; `libtest gone` checks the calls after the console server has ended (it kills
+ * it: needs the ability kill). Prints a line `TEST libtest/<part>: ok` or `… FAIL` for each part.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Several threads at malloc(), printf(), errno, a mutex and thread-specific values at once. */
+/* Several threads use malloc(), printf(), errno, a mutex and thread-specific values at the same
+ * time. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

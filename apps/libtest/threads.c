@@ -20,7 +20,8 @@ static void *libtest_endless_thread(void *arg)
     return arg;
 }
 
-/* More than fit at once: so the ended ones must have given back all that they had. */
+/* Makes more threads than fit at the same time: so the ended ones must have freed all their
+ * resources. */
 static void libtest_test_many(void)
 {
     pthread_attr_t detached;
@@ -101,7 +102,8 @@ void test_sync(void)
     CHECK(sem_post(&sem) == 0 && sem_wait(&sem) == 0);
 }
 
-/* At least as long as asked for; much longer would be a bug, or a very busy host. */
+/* Checks that it takes at least the requested time; much longer would be a bug, or a very busy
+ * host. */
 void test_time(void)
 {
     struct timespec before, after, pause = {0, 20000000};

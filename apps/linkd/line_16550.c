@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The link over a PC's second 16550 UART, COM2, behind I/O ports. Its FIFO of 16 bytes: one
- * interrupt when 8 have come or the line is quiet, and one when the FIFO to the line is empty.
+ * The link over a PC's second 16550 UART, COM2, accessed by I/O ports. It has a FIFO of 16 bytes:
+ * one interrupt when 8 have come or the line is quiet, and one when the FIFO to the line is empty.
  */
 #include <errno.h>
 
@@ -63,7 +63,7 @@ static int line_16550_open(int coid, int code)
     return 0;
 }
 
-/* To read which interrupt it was ends the one for sent bytes. */
+/* Reading the kind of the interrupt ends the one for sent bytes. */
 static enum line_state line_16550_on_interrupt(void)
 {
     kymo_in8(COM2 + IIR);
@@ -85,7 +85,7 @@ static size_t line_16550_read(uint8_t *bytes, size_t room)
     return count;
 }
 
-/* An empty FIFO takes 16 bytes; the UART does not say how much room another one has. */
+/* An empty FIFO takes 16 bytes; the UART does not report the room in one that isn't empty. */
 static size_t line_16550_fill_fifo(const uint8_t *bytes, size_t count)
 {
     size_t done = 0;
@@ -98,7 +98,7 @@ static size_t line_16550_fill_fifo(const uint8_t *bytes, size_t count)
     return done;
 }
 
-/* Not all: to enable the interrupt raises it if the FIFO has become empty in between. */
+/* Not all fits: enabling the interrupt raises it if the FIFO has become empty in between. */
 static size_t line_16550_write(const uint8_t *bytes, size_t count)
 {
     size_t done = line_16550_fill_fifo(bytes, count);

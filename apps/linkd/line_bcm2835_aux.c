@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The link over the mini UART of a BCM2835 to BCM2837 (Raspberry Pi), which lies beside two SPI
- * controllers. Its FIFOs have eight bytes each way. Bits 0 and 1 of IER are the other way round
- * than in the manual, and an interrupt comes only with bits 2 and 3 set as well.
+ * The link over the mini UART of a BCM2835 to BCM2837 (Raspberry Pi), which shares a block with two
+ * SPI controllers. Its FIFOs have eight bytes each way. Bits 0 and 1 of IER are swapped in the
+ * manual, and an interrupt comes only with bits 2 and 3 set as well.
  */
 #include <errno.h>
 
@@ -14,7 +14,7 @@
 #define BYTES 0x1000u
 #define IRQ 29
 
-/* Of 250 MHz, which config.txt keeps fixed: 250 MHz / (8 * 115200) - 1. */
+/* Divider of 250 MHz, which config.txt keeps fixed: 250 MHz / (8 * 115200) - 1. */
 #define DIVIDER 270
 
 /* word offsets */
@@ -50,8 +50,8 @@ static int line_aux_open(int coid, int code)
     return 0;
 }
 
-/* There is nothing to acknowledge: what was received is read, and write() says whether it waits for
- * room. */
+/* There is nothing to acknowledge: received bytes are read, and write() reports whether it waits
+ * for room. */
 static void line_aux_rearm(void)
 {
     InterruptUnmask(IRQ, line_aux_interrupt_id);
@@ -67,7 +67,7 @@ static size_t line_aux_read(uint8_t *bytes, size_t room)
     return count;
 }
 
-/* Room that comes after the test raises the interrupt: its condition is a level. */
+/* Room that becomes free after the test raises the interrupt: its condition is a level. */
 static size_t line_aux_write(const uint8_t *bytes, size_t count)
 {
     size_t done = 0;

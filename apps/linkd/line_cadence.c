@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The link over a Cadence UART of Xilinx's Zynq chips (UG1087), whose FIFOs have 64 bytes each way.
- * The line's speed is the firmware's. board.mk says where: CADENCE_BASE, CADENCE_IRQ.
+ * The line's speed is the firmware's. board.mk has its location: CADENCE_BASE, CADENCE_IRQ.
  */
 #include <errno.h>
 
@@ -14,7 +14,7 @@ enum { CONTROL = 0, IER = 2, IDR = 3, ISR = 5, TRIGGER = 8, STATUS = 11, FIFO = 
 #define CONTROL_ENABLED 0x14u /* both directions */
 #define RX_EMPTY 0x02u
 #define TX_FULL 0x10u
-#define INT_RX 0x01u /* as many bytes as TRIGGER says */
+#define INT_RX 0x01u /* TRIGGER bytes were received */
 #define INT_TX_EMPTY 0x08u
 
 static volatile uint32_t *line_cadence_base;
@@ -33,7 +33,7 @@ static int line_cadence_open(int coid, int code)
     return 0;
 }
 
-/* Before the FIFOs are looked at: what comes later sets its bit again. */
+/* Acknowledged before the FIFOs are checked: a later byte sets its bit again. */
 static enum line_state line_cadence_on_interrupt(void)
 {
     line_cadence_base[ISR] = INT_RX | INT_TX_EMPTY;

@@ -14,7 +14,7 @@
 #define IRQ_RX 2
 #define IRQ_TX 3
 
-/* 25 MHz / 115200 for a real line; QEMU's has no speed. */
+/* Divider of 25 MHz / 115200 for a real line; QEMU's has no speed. */
 #define DIVIDER 217
 
 enum { DATA = 0, STATE = 1, CTRL = 2, INT = 3, BAUDDIV = 4 }; /* word offsets */
@@ -78,7 +78,8 @@ static size_t line_cmsdk_fill_buffer(const uint8_t *bytes, size_t count)
     return done;
 }
 
-/* Full: the interrupt is asked for, and then looked again, as the byte may have gone in between. */
+/* The register is full: enables the interrupt, then checks again, as the byte may have gone in
+ * between. */
 static size_t line_cmsdk_write(const uint8_t *bytes, size_t count)
 {
     size_t done = line_cmsdk_fill_buffer(bytes, count);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The link over RTT: two rings in RAM that a debug probe reads and writes while the CPU runs, for
- * boards without a UART to spare. SEGGER's layout: what finds the rings is a control block that
- * begins with 16 known bytes; openocd, J-Link and probe-rs look for them. Channel 0 of either
- * direction is the link, docs/guide/port.md has openocd's lines.
+ * boards without a UART to spare. SEGGER's layout: a control block that begins with 16 known bytes
+ * has the rings; openocd, J-Link and probe-rs search for these bytes. Channel 0 of either direction
+ * is the link, docs/guide/port.md has openocd's lines.
  *
- * A probe raises no interrupt, so a timer polls: often while bytes move, seldom else. The memory is
- * mapped only if this line is used. Cortex-M: addresses of 32 bits, no cache, and a debugger sees
- * the program's addresses.
+ * A probe raises no interrupt, so a timer polls: often while bytes move, otherwise rarely. The
+ * memory is mapped only if this line is used. Cortex-M: addresses of 32 bits, no cache, and a
+ * debugger sees the program's addresses.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,15 +24,15 @@
 
 #define POLL_MOVING UINT64_C(1000000) /* ns */
 #define POLL_IDLE UINT64_C(10000000)
-#define STILL_POLLS 100 /* then nothing moves */
+#define STILL_POLLS 100 /* after so many polls without bytes it polls rarely */
 
-/* Who writes a ring changes `written`, who reads it `read`: offsets below `size`. Equal: empty. */
+/* The writer of a ring changes `written`, the reader `read`: offsets below `size`. Equal: empty. */
 struct rtt_ring {
     const char *name;
     volatile uint8_t *bytes;
     uint32_t size;
     volatile uint32_t written, read;
-    uint32_t flags; /* 0: what doesn't fit is left out, which here nothing is */
+    uint32_t flags; /* 0: data that doesn't fit is left out, which never happens here */
 };
 
 struct rtt {
@@ -45,10 +45,11 @@ _Static_assert(sizeof(void *) == 4 && sizeof(struct rtt) == LINK_RTT_BYTES, "as 
 
 static struct rtt *line_rtt_block;
 static int line_rtt_timer;
-static unsigned line_rtt_quiet_rounds; /* polls in which nothing moved */
-static uint32_t up_read;               /* at the last one */
+static unsigned line_rtt_quiet_rounds; /* polls in which no byte moved */
+static uint32_t up_read;               /* up.read at the previous poll */
 
-/* The known bytes are written last, and are nowhere else in memory: they are kept in reverse. */
+/* The known bytes are written last, and are nowhere else in memory: the program has them in
+ * reverse. */
 static void line_rtt_show_block(void)
 {
     static const char reverse[] = "TTR REGGES";
@@ -95,7 +96,7 @@ static int line_rtt_open(int coid, int code)
     return 0;
 }
 
-/* The host's offset is believed only if it is in the ring. */
+/* The host's offset is used only if it is in the ring. */
 static size_t line_rtt_read(uint8_t *bytes, size_t room)
 {
     struct rtt_ring *ring = &line_rtt_block->down;

@@ -2,12 +2,12 @@
 /*
  * The link over a virtio console's second port (QEMU: virtio-serial-device and virtserialport): the
  * first is for a virtconsole, which loses bytes when its reader is slow; a virtserialport waits.
- * The device says when a host comes and goes. Virtio 1.1, 5.3.
+ * The device reports when a host comes and goes. Virtio 1.1, 5.3.
  *
- * QEMU never returns a buffer of which a host that went had not taken all: after eight of those
- * nothing could be sent any more. So the device is begun anew when buffers are still with it after
- * a host went; if another is there already, what is on its way to it is lost like anything else on
- * a line, and sent again. test/board/link.py hosts_that_do_not_read.
+ * QEMU never returns a buffer that a host had not taken completely when it went: after eight of
+ * those no data could be sent any more. So the device is restarted if it still has buffers after a
+ * host went; if another host is there already, data in transit to it is lost, as on any line, and
+ * sent again. test/board/link.py hosts_that_do_not_read.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void line_virtio_fill_queue(struct virtio_queue *queue)
     virtio_queue_notify(queue);
 }
 
-/* Never more on its way than there are buffers: each answers one that came. */
+/* There are never more of them in transit than there are buffers: each answers one that came. */
 static void line_virtio_control_out(uint32_t port, uint16_t event, uint16_t value)
 {
     const struct control message = {port, event, value};
@@ -105,7 +105,7 @@ static void line_virtio_control_out(uint32_t port, uint16_t event, uint16_t valu
     }
 }
 
-/* Also for a device in use: it forgets its state. */
+/* Also for a device in use, which loses its state. */
 static bool device_begin(void)
 {
     if (!virtio_begin(&line_virtio_device, FEATURE_MULTIPORT, 0)) {
@@ -151,8 +151,8 @@ static enum line_state control_in(const struct control *message)
     if (message->event == DEVICE_ADD) {
         line_virtio_control_out(PORT, PORT_READY, 1);
         line_virtio_control_out(PORT, PORT_OPEN, 1);
-        /* A host that came before that has spoken already, and QEMU looks at what it says only when
-         * something wakes it. */
+        /* A host that came before that has spoken already, and QEMU reads its data only after
+         * another event. */
         virtio_queue_notify(&line_virtio_queues[PORT_IN]);
     }
     if (message->event == PORT_OPEN && line_virtio_host_plugged != (message->value != 0)) {
@@ -162,7 +162,7 @@ static enum line_state control_in(const struct control *message)
     return LINE_STEADY;
 }
 
-/* All that the device has to say; *gone: a host went, whether or not one is there now. */
+/* Handles all messages of the device; *gone: a host went, whether or not one is there now. */
 static enum line_state line_virtio_take_controls(bool *gone)
 {
     struct virtio_queue *queue = &line_virtio_queues[CONTROL_IN];
@@ -212,8 +212,8 @@ static void in_return(void)
     line_virtio_input_buffers = NULL;
 }
 
-/* The device's word for a buffer's length is read once: it could change. Empty buffers, of which
- * the device has no more than there are, go back. */
+/* The device's value of a buffer's length is read once: it could change. Empty buffers, of which
+ * the device has no more than there are, are returned. */
 static bool in_next(void)
 {
     for (unsigned i = 0; !line_virtio_input_buffers && i <= VIRTIO_BUFFERS; i++) {

@@ -3,10 +3,11 @@
  * linkd: the target's end of the link to the host, lib/linkd/ as a process. Needs the abilities
  * device and interrupt for the line, trace for the service "dtrace", spawn for "program", clock to
  * take the host's time. Sleeps in MsgReceive() until the line, a timer, the console or a program
- * with a capture has an event; but for a line that can only be polled (rtt), nothing polls, and no
- * timer runs while no host is connected. docs/reference/link.md.
+ * with a capture has an event; except for a line that can only be polled (rtt), nothing polls, and
+ * no timer runs while no host is connected. docs/reference/link.md.
  *
- *   linkd [KIND]   over this kind of line; without, over the first of the board's that is there
+ *   linkd [KIND]   over this kind of line; without KIND, over the first of the board's that is
+ *                  present
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,11 +21,11 @@
 #include "apps/linkd/process.h"
 #include "lib/include/kymo.h"
 
-/* The board's makefile says how much memory frames get: apps/apps.mk. */
+/* Memory for frames, set by the board's makefile: apps/apps.mk. */
 #define FRAME_MOST LINKD_FRAME_MOST
 #define WINDOW LINKD_WINDOW
 
-/* The board's kinds, in the order in which they are looked for. */
+/* The board's kinds, in the order in which they are probed. */
 static const struct line_driver *const linkd_line_kinds[] = {LINK_LINES};
 #define LINES (sizeof(linkd_line_kinds) / sizeof(linkd_line_kinds[0]))
 const struct line_driver *linkd_line;
@@ -68,8 +69,8 @@ static int begin_link(void)
     return linkd_init(&linkd_state, &config);
 }
 
-/* A device that is there but can't be used ends the search: its host would wait in vain. kind: the
- * only one to look for, or NULL. */
+/* A device that is present but can't be used ends the search: its host would wait in vain. kind:
+ * the only one to probe, or NULL. */
 static int open_line(const char *kind)
 {
     errno = ENODEV;
@@ -109,7 +110,7 @@ static int linkd_open_line(const char *kind)
     return open_line(kind);
 }
 
-/* Sends what the line takes, then arms the timer for what is due later. */
+/* Sends as much as the line takes, then arms the timer for the next due event. */
 static void linkd_send_output(void)
 {
     uint32_t ms = linkd_output(&linkd_state);
@@ -145,7 +146,7 @@ static void linkd_take_pulse(const struct _pulse *pulse)
     linkd_send_output();
 }
 
-/* Returns whether this kind is one of the board's; else says which are. */
+/* Returns whether this kind is one of the board's; if not, prints those. */
 static bool is_kind(const char *kind)
 {
     for (size_t i = 0; i < LINES; i++) {
@@ -185,7 +186,8 @@ int main(int argc, char **argv)
         int rcvid = MsgReceive(linkd_chid, &in, sizeof(in), &info);
 
         if (rcvid == 0) {
-            /* The console sends its own: linkd only asks the console then, whoever sent it. */
+            /* The console sends this pulse: linkd only reads the console then, whichever process
+             * sent it. */
             if (kymo_pulse_trusted(own, &in.pulse) || in.pulse.code == PULSE_CONSOLE) {
                 linkd_take_pulse(&in.pulse);
             }

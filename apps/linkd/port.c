@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What lib/linkd/ needs of the system (struct linkd_port), on Kymo: kernel calls, the console
- * server (apps/console/protocol.h), the line (line.h), and lines of start scripts
+ * The functions that lib/linkd/ needs of the system (struct linkd_port), on Kymo: kernel calls, the
+ * console server (apps/console/protocol.h), the line (line.h), and lines of start scripts
  * (apps/init/script.h). linkd can give a program only the abilities that it has itself.
  */
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "lib/include/signal.h"
 
 #define PRIORITY_DEFAULT 10                             /* a start script's */
-#define YEAR_2000_NS (UINT64_C(946684800) * 1000000000) /* before, a clock counts from boot */
+#define YEAR_2000_NS (UINT64_C(946684800) * 1000000000) /* a clock before that counts from boot */
 
 /* ---- the line and the clock -------------------------------------------------------- */
 
@@ -214,7 +214,7 @@ static int program_start(void *context, char *text, char *answer, size_t *bytes)
     int pid = kymo_spawn(program, (char *const *)line.words, &line.attr);
     int error = pid < 0 ? -errno : 0;
     if (error == -ENOENT) {
-        /* The names are a file of the image, which scripts/mkcpio.c makes. */
+        /* The names are in a file of the image, which scripts/mkcpio.c makes. */
         long count = ImageRead("boot/programs", 0, answer, LINK_PROGRAM_TEXT);
 
         *bytes = count > 0 ? (size_t)count : 0;
@@ -242,7 +242,7 @@ static void program_disown(void *context, int pid)
     ProcWait(pid, NULL, KYMO_WAIT_DISOWN);
 }
 
-/* A process without threads has ended, and is there until its parent takes its status. */
+/* A process without threads has ended, and exists until its parent collects its status. */
 static int program_find(void *context, int from, char *text, size_t *bytes)
 {
     struct kymo_proc_info info;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `pidin limits`: what processes hold and may hold, their groups, the system with its reserves. */
+/* `pidin limits`: the resources and limits of processes, of their groups, and of the system with
+ * its reserves. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +73,7 @@ void print_limits_head(void)
     printf("\n");
 }
 
-/* The groups around a process, each once. */
+/* Prints the groups of the process, each once. */
 static void print_groups(int pid)
 {
     struct kymo_quota quota;
@@ -101,7 +102,7 @@ void print_limits(const struct kymo_proc_info *proc)
     }
 }
 
-/* The last account around this process is the system's. */
+/* The last account of the process is the system's. */
 void print_limits_system(void)
 {
     struct kymo_quota quota;

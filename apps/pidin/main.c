@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pidin: lists processes and threads. `pidin` threads with state; `pidin info` each process's
- * resources; `pidin limits` what it holds and may hold; `pidin mem` memory objects. A snapshot
- * thread by thread: the system keeps running meanwhile. Processes without threads have ended and
- * wait for their parent (zombies). Tested by the boot suites test and memory.
+ * resources; `pidin limits` its resources and limits; `pidin mem` memory objects. A snapshot thread
+ * by thread: the system keeps running meanwhile. Processes without threads have ended and wait for
+ * their parent (zombies). Tested by the boot suites test and memory.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See foreground.h. A program may itself ask the console for ^C (another shell does): each line and
- * each wait asks for it again.
+ * See foreground.h. A program may itself request ^C from the console (another shell does): each
+ * line and each wait requests it again.
  */
 #include "apps/shell/foreground.h"
 
@@ -19,7 +19,7 @@
 
 static atomic_int foreground_pid; /* pid, 0: none is waited for */
 static pthread_mutex_t
-    foreground_lock = /* held while a family is signalled: the prompt waits for that */
+    foreground_lock = /* held while a family is signalled: the prompt waits for it */
     PTHREAD_MUTEX_INITIALIZER;
 static int foreground_console = -1, foreground_channel = -1;
 
@@ -62,8 +62,8 @@ static int family_of(int pid, int *family)
     return count;
 }
 
-/* The program first, which would report how its children ended; then by falling pid: a server has
- * mostly a lower one than its clients, which would report that it has gone. */
+/* The program is the first, as it would report how its children ended; the others follow by falling
+ * pid: a server mostly has a lower one than its clients, which would report that it has gone. */
 static void end_family(const int *family, int count)
 {
     if (count > 0) {
@@ -87,7 +87,7 @@ static void *take_interrupts(void *unused)
 
         end_family(family, count);
         pthread_mutex_unlock(&foreground_lock);
-        if (count == 0) { /* it came between the prompt and the read, and took the line along */
+        if (count == 0) { /* it came between the prompt and the read, and took the line */
             printf("$ ");
             fflush(stdout);
         }

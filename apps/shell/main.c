@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * shell: reads commands from its standard input and runs programs of the boot image. Needs the
- * ability spawn; what it starts has its abilities. The console edits the lines and has their
- * history (apps/console/edit.h). Proved by test/board/shell.py.
+ * ability spawn; programs that it starts have its abilities. The console edits the lines and has
+ * their history (apps/console/edit.h). Tested by test/board/shell.py.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -43,7 +43,7 @@ static void show_status(const char *program, int status)
     }
 }
 
-/* Background children that have ended, so that they are not listed for ever. */
+/* Collects background children that have ended, so that they are not listed forever. */
 static void shell_reap_children(void)
 {
     int status, pid;
@@ -117,7 +117,7 @@ static void shell_run_trace(char **words, int count)
     }
 }
 
-/* Returns -1 if the word is no decimal number of at most nine digits. */
+/* Returns -1 if the word is not a decimal number of at most nine digits. */
 static int shell_number_of(const char *word)
 {
     const size_t digits = strspn(word, "0123456789");
@@ -125,7 +125,7 @@ static int shell_number_of(const char *word)
     return digits > 0 && digits <= 9 && word[digits] == '\0' ? atoi(word) : -1;
 }
 
-/* To kill(), 0 is the caller's process: here that would be the shell. */
+/* To kill(), 0 means the caller's process: here that would be the shell. */
 static void send_signal(char **words)
 {
     const char *given = words[1] && words[1][0] == '-' ? words[1] : NULL;
@@ -191,7 +191,7 @@ static bool shell_run_machine(char **words)
     return true;
 }
 
-/* False: leave the shell. */
+/* Returns false to leave the shell. */
 static bool shell_run_command(char **words, int count)
 {
     if (strcmp(words[0], "exit") == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interpreter: one loop for each function that runs, so that a frame of the C stack stands for
- * one of the machine's. A debugger or jstack() would see vm_run() as often as functions are nested;
- * the helper in stackvm.d says which these are.
+ * The interpreter: one loop for each running function, so that each frame of the C stack
+ * corresponds to one of the machine's. A debugger or jstack() would see vm_run() as often as
+ * functions are nested; the helper in stackvm.d returns their names.
  */
 #include "apps/stackvm/vm.h"
 
@@ -16,8 +16,8 @@ static int32_t vm_pop_value(int32_t **top)
     return *--*top;
 }
 
-/* What alloca() takes last is at the stack pointer whenever the function calls another one, or is
- * interrupted: what the helper reads at arg1. */
+/* Memory of the last alloca() is at the stack pointer whenever the function calls another one, or
+ * is interrupted: the helper reads it at arg1. */
 int32_t vm_run(const struct vm_function *function, const int32_t *arguments)
 {
     volatile struct vm_frame *f = __builtin_alloca(sizeof(*f));
@@ -70,7 +70,7 @@ int32_t vm_run(const struct vm_function *function, const int32_t *arguments)
             vm_pause();
             break;
         default:
-            f->magic = 0; /* a later frame at the same place is none until it says so */
+            f->magic = 0; /* a later frame at this address is invalid until it sets magic */
             return vm_pop_value(&top);
         }
         f->pc = next;

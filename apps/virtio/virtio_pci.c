@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * virtio over PCI, as version 1 has it: four structures in the function's memory, which vendor
- * capabilities lead to. All queues and the device's configuration send one message (MSI-X).
- * Virtio 1.1, 4.1; proved by test/apps/virtio/virtio_pci_test.c.
+ * virtio over PCI, version 1: four structures in the function's memory, found by vendor
+ * capabilities. All queues and the device's configuration send one message (MSI-X). Virtio 1.1,
+ * 4.1; tested by test/apps/virtio/virtio_pci_test.c.
  */
 #include <errno.h>
 
@@ -12,11 +12,11 @@
 #define VENDOR 0x1af4u
 #define DEVICE_FIRST 0x1040u /* plus the kind */
 #define TRANSITIONAL_FIRST 0x1000u
-#define TRANSITIONAL_END 0x1040u /* of these the subsystem says the kind */
+#define TRANSITIONAL_END 0x1040u /* below it the subsystem has the kind */
 #define CAPABILITY_VENDOR 9
 #define RESET_TRIES 1000000u
 
-/* Offsets in a capability, and what it leads to. */
+/* Offsets in a capability, and of the structure that it describes. */
 enum { CAP_LENGTH = 2, CAP_KIND = 3, CAP_BAR = 4, CAP_OFFSET = 8, CAP_BYTES = 12, CAP_STEP = 16 };
 enum { KIND_COMMON = 1, KIND_NOTIFY = 2, KIND_CONFIG = 4 };
 #define CAP_LEAST 16u
@@ -69,7 +69,8 @@ static bool is_of_kind(const struct kymo_pci_function *f, uint32_t kind)
            (device >= TRANSITIONAL_FIRST && device < TRANSITIONAL_END && PCI_SUBSYSTEM(f) == kind);
 }
 
-/* Maps a structure; of several of a kind the first that can be. All begin at a multiple of 4. */
+/* Maps a structure; of several of one kind the first that can be mapped. All begin at a multiple of
+ * 4. */
 static void structure_map(struct virtio_device *device, const struct kymo_pci_function *f,
                           unsigned at)
 {
@@ -177,7 +178,7 @@ void virtio_ready(struct virtio_device *device)
     *virtio_pci_common8(device, STATUS) |= VIRTIO_DRIVER_OK;
 }
 
-/* A message needs no answer. */
+/* A message needs no acknowledgement. */
 void virtio_interrupt(struct virtio_device *device)
 {
     (void)device;
@@ -216,7 +217,7 @@ void virtio_queue_notify(struct virtio_queue *queue)
     *queue->notify = (uint16_t)queue->index;
 }
 
-/* 0 behind the end. */
+/* Returns 0 beyond the end. */
 uint32_t virtio_config(const struct virtio_device *device, unsigned at)
 {
     return at < device->config_bytes / 4 ? device->config[at] : 0;

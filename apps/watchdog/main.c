@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * watchdog: arms the board's watchdog and sets it back in time, for as long as this process gets to
- * run: its priority says whose hanging the machine does not survive. Needs the ability reset.
+ * watchdog: arms the board's watchdog and rearms it in time, for as long as this process gets to
+ * run: if threads of at least its priority keep the CPUs, the machine is reset. Needs the ability
+ * reset.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -12,7 +13,7 @@
 
 #include "lib/include/kymo.h"
 
-#define TIMES 4 /* it is set back so often before it would bite */
+#define TIMES 4 /* it is rearmed this many times before it would expire */
 
 static int watchdog_usage(int status)
 {
