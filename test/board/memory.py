@@ -104,7 +104,7 @@ def what_is_full_is_cut_at_a_whole_buffer(boot):
     path = os.path.join(boot.dir, "cut.kev")
     numbers = logger.Capture(path).numbers
     behind = re.search(r"-S 102400 is reached: the capture ends with a whole buffer, and the (\d+) "
-                       r"events behind it are counted in it as lost", said)
+                       r"events after it are counted in it as lost", said)
     if not behind or numbers != list(range(len(numbers))) or os.path.getsize(path) > 102400:
         return f"{said[-300:]!r} {len(numbers)} {os.path.getsize(path)}"
     dropped = sum(d2 for cls, event, d1, d2 in kev.slots(path)
