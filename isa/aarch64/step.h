@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64 instructions that a breakpoint in a program has displaced: which can be executed all the
- * same, and how (Arm DDI 0487, C4.1). The host decides by it where a user probe can be, the kernel
- * executes by it what it displaced (kernel/arch/aarch64/step). What counts from its own address, or
- * branches, is emulated here; the rest does the same at any address and is executed there. Tested
- * by test/isa against a table of registers.
+ * AArch64 instructions that a breakpoint in a program has replaced: whether and how they can still
+ * be executed (Arm DDI 0487, C4.1). With it the host decides where a user probe can be, and the
+ * kernel executes the replaced instruction (kernel/arch/aarch64/step). PC-relative instructions and
+ * branches are emulated here; all others have the same effect at any address and are executed
+ * there. Tested by test/isa against a table of registers.
  */
 #ifndef ISA_AARCH64_STEP_H
 #define ISA_AARCH64_STEP_H
@@ -14,13 +14,13 @@
 
 enum a64_step {
     A64_STEP_REFUSED,
-    A64_STEP_MOVED,    /* does the same at another address */
+    A64_STEP_MOVED,    /* has the same effect at another address */
     A64_STEP_EMULATED, /* a64_step_emulate() */
 };
 
 enum {
     A64_STEP_BREAK = 0x4b59, /* the number of a probe's BRK */
-    A64_STEP_END = 0x4b5a,   /* and of the one behind an instruction that was moved */
+    A64_STEP_END = 0x4b5a,   /* and of the one after an instruction that was moved */
 };
 
 static inline uint32_t a64_step_brk(uint32_t number)
@@ -28,7 +28,7 @@ static inline uint32_t a64_step_brk(uint32_t number)
     return 0xd4200000u | number << 5;
 }
 
-/* Of the group of branches, exceptions and system instructions. */
+/* Classifies branches, exceptions and system instructions. */
 static inline enum a64_step a64_step_system(uint32_t insn)
 {
     if ((insn & 0xffc00000u) != 0xd5000000u) {
@@ -79,7 +79,7 @@ static inline enum a64_step a64_step_kind(uint32_t insn)
     return A64_STEP_MOVED;
 }
 
-/* Between LDXR and STXR an exception, which clears the monitor, would make the loop endless. */
+/* An exception between LDXR and STXR, which clears the monitor, would make the loop endless. */
 static inline bool a64_step_opens(uint32_t insn)
 {
     return (insn & 0x3fc00000u) == 0x08400000u; /* LDXR, LDAXR, LDXP, LDAXP of any size */
@@ -90,7 +90,7 @@ static inline bool a64_step_closes(uint32_t insn)
     return (insn & 0x3fc00000u) == 0x08000000u; /* STXR and so on */
 }
 
-/* A field of `bits` bits with a sign, times 4. */
+/* Returns a signed field of `bits` bits, times 4. */
 static inline int64_t a64_step_offset(uint32_t insn, unsigned low, unsigned bits)
 {
     const uint64_t field = insn >> low & ((1ull << bits) - 1), sign = 1ull << (bits - 1);
@@ -108,8 +108,8 @@ static inline bool a64_step_holds(uint32_t condition, uint64_t flags)
     return holds[condition >> 1 & 7] != inverted;
 }
 
-/* Returns where the literal is that an instruction of this class loads; 0: it loads none. *bytes: 4
- * or 8. */
+/* Returns the address of the literal that an instruction of this class loads; 0: it loads none.
+ * *bytes: 4 or 8. */
 static inline uint64_t a64_step_literal(uint32_t insn, uint64_t pc, unsigned *bytes)
 {
     if ((insn & 0x3f000000u) != 0x18000000u || insn >> 30 == 3) {
@@ -120,7 +120,7 @@ static inline uint64_t a64_step_literal(uint32_t insn, uint64_t pc, unsigned *by
 }
 
 /* Executes an instruction that is A64_STEP_EMULATED, at pc, and returns the next one's address. x:
- * X0 to X30. literal: what a64_step_literal() names. */
+ * X0 to X30. literal: the value at a64_step_literal(). */
 static inline uint64_t a64_step_emulate(uint32_t insn, uint64_t pc, uint64_t *x, uint64_t flags,
                                         uint64_t literal)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which Thumb-2 instructions of ARMv7-M a breakpoint in a program may displace (Arm DDI 0403, A5);
- * step.h has how they are executed. Only instructions that are known to go on behind themselves
- * are executed in their place: what the manual calls unpredictable is refused. Tested by
+ * The Thumb-2 instructions of ARMv7-M that a breakpoint in a program may replace (Arm DDI 0403,
+ * A5); step.h executes them. Only instructions that are known to continue with the next one are
+ * executed in place; unpredictable ones (in the manual's sense) are refused. Tested by
  * test/isa/thumb.py against objdump, and by thumb_test.c.
  */
 #ifndef ISA_ARMV7M_KIND_H
@@ -13,7 +13,7 @@
 
 enum t2_step {
     T2_STEP_REFUSED,
-    T2_STEP_IN_PLACE, /* goes on behind itself */
+    T2_STEP_IN_PLACE, /* continues with the next instruction */
     T2_STEP_EMULATED, /* t2_step_emulate() */
 };
 
@@ -39,7 +39,7 @@ static inline enum t2_step t2_step_narrow(uint32_t h)
         {0xf500, 0xb100, T2_STEP_EMULATED}, /* CBZ, CBNZ */
         {0xff00, 0xb000, T2_STEP_IN_PLACE}, /* ADD, SUB SP */
         {0xff00, 0xb200, T2_STEP_IN_PLACE}, /* SXTH, SXTB, UXTH, UXTB */
-        {0xffff, 0xb400, T2_STEP_REFUSED},  /* PUSH, POP of nothing */
+        {0xffff, 0xb400, T2_STEP_REFUSED},  /* PUSH, POP without registers */
         {0xffff, 0xbc00, T2_STEP_REFUSED},
         {0xfe00, 0xb400, T2_STEP_IN_PLACE}, /* PUSH */
         {0xff00, 0xbc00, T2_STEP_IN_PLACE}, /* POP */
@@ -52,7 +52,7 @@ static inline enum t2_step t2_step_narrow(uint32_t h)
         {0xfff0, 0xbff0, T2_STEP_REFUSED},  /* not IT */
         {0xff00, 0xbf00, T2_STEP_EMULATED}, /* IT */
         {0xf000, 0xb000, T2_STEP_REFUSED},  /* CPS, BKPT, not allocated */
-        {0xf0ff, 0xc000, T2_STEP_REFUSED},  /* STM, LDM of nothing */
+        {0xf0ff, 0xc000, T2_STEP_REFUSED},  /* STM, LDM without registers */
         {0xfe00, 0xde00, T2_STEP_REFUSED},  /* UDF, SVC */
         {0xf000, 0xd000, T2_STEP_EMULATED}, /* B<c> */
         {0xf800, 0xe000, T2_STEP_EMULATED}, /* B */
@@ -66,7 +66,7 @@ static inline enum t2_step t2_step_narrow(uint32_t h)
     return T2_STEP_IN_PLACE; /* of low registers, or of memory by them */
 }
 
-/* SP or PC. */
+/* Returns whether a register is SP or PC. */
 static inline bool t2_step_special(uint32_t r)
 {
     return r == 13 || r == 15;
@@ -79,7 +79,7 @@ static inline bool t2_step_exclusive(uint32_t insn)
     return (a & 0xffe0) == 0xe840 || ((a & 0xffe0) == 0xe8c0 && (b & 0xc0) == 0x40);
 }
 
-/* 1110 100: several registers, two, a table of branches, exclusive ones. */
+/* Encodings 1110 100: load and store multiple, dual, exclusive; table branches. */
 static inline enum t2_step t2_step_several(uint32_t a, uint32_t b)
 {
     const uint32_t n = a & 15, t = b >> 12, t2 = b >> 8 & 15;
@@ -107,7 +107,7 @@ static inline enum t2_step t2_step_several(uint32_t a, uint32_t b)
     return T2_STEP_IN_PLACE;
 }
 
-/* AND, BIC, ORR, … of a shifted register or of a constant. */
+/* Data processing (AND, BIC, ORR, …) of a shifted register or of a constant. */
 static inline enum t2_step t2_step_data(uint32_t a, uint32_t b, bool shifted)
 {
     const uint32_t op = a >> 5 & 15, n = a & 15, d = b >> 8 & 15, m = b & 15;
@@ -122,7 +122,7 @@ static inline enum t2_step t2_step_data(uint32_t a, uint32_t b, bool shifted)
     return T2_STEP_IN_PLACE;
 }
 
-/* 1110 11: of these the FPU's. */
+/* Encodings 1110 11: of these the FPU's. */
 static inline enum t2_step t2_step_float(uint32_t a, uint32_t b)
 {
     const uint32_t t = b >> 12;
@@ -131,7 +131,7 @@ static inline enum t2_step t2_step_float(uint32_t a, uint32_t b)
     if ((b & 0xe00) != 0xa00 || a >= 0xef00) {
         return T2_STEP_REFUSED;
     }
-    if (a & 0x200) { /* arithmetic; moves of one register, of which VMRS may name the flags */
+    if (a & 0x200) { /* arithmetic; moves of one register, for which VMRS may name the flags */
         const bool flags = a == 0xeef1 && (b & 0xfff) == 0xa10;
         return b & 0x10 && t2_step_special(t) && !(flags && t == 15) ? T2_STEP_REFUSED
                                                                      : T2_STEP_IN_PLACE;
@@ -149,7 +149,7 @@ static inline enum t2_step t2_step_float(uint32_t a, uint32_t b)
     return known && (a & 15) != 15 && b & 0xff ? T2_STEP_IN_PLACE : T2_STEP_REFUSED;
 }
 
-/* 1111 0, and bit 15 of the second halfword: branches and system instructions. */
+/* Encodings 1111 0 with bit 15 of the second halfword: branches and system instructions. */
 static inline enum t2_step t2_step_control(uint32_t a, uint32_t b)
 {
     if ((b & 0xd000) == 0xd000 || (b & 0xd000) == 0x9000) { /* BL, B */
@@ -170,13 +170,13 @@ static inline enum t2_step t2_step_control(uint32_t a, uint32_t b)
     if ((a & 0xfff0) == 0xf380 && (b & 0xf3fc) == 0x8000) { /* MSR of the flags */
         return t2_step_special(a & 15) ? T2_STEP_REFUSED : T2_STEP_IN_PLACE;
     }
-    if (a == 0xf3ef && (b & 0xf0fc) == 0x8000) { /* MRS of them */
+    if (a == 0xf3ef && (b & 0xf0fc) == 0x8000) { /* MRS of the flags */
         return t2_step_special(b >> 8 & 15) ? T2_STEP_REFUSED : T2_STEP_IN_PLACE;
     }
     return T2_STEP_REFUSED;
 }
 
-/* 1111 0: constants of 12 and 16 bits, saturation, bit fields. */
+/* Encodings 1111 0: constants of 12 and 16 bits, saturation, bit fields. */
 static inline enum t2_step t2_step_fields(uint32_t a, uint32_t b)
 {
     const uint32_t op = a >> 4 & 31, n = a & 15, d = b >> 8 & 15;
@@ -190,7 +190,7 @@ static inline enum t2_step t2_step_fields(uint32_t a, uint32_t b)
     return T2_STEP_IN_PLACE;
 }
 
-/* 1111 100: loads and stores of one register. */
+/* Encodings 1111 100: loads and stores of one register. */
 static inline enum t2_step t2_step_single(uint32_t a, uint32_t b)
 {
     const uint32_t size = a >> 5 & 3, n = a & 15, t = b >> 12;
@@ -213,14 +213,15 @@ static inline enum t2_step t2_step_single(uint32_t a, uint32_t b)
     if (t != 15) {
         return T2_STEP_IN_PLACE;
     }
-    /* LDR PC. Not without privileges (LDRT); a frame below SP can't move down; others are hints. */
+    /* LDR PC is emulated, but not the unprivileged LDRT; a frame below SP can't move down; the
+     * others are hints. */
     const bool down = !literal && back && n == 13 && (b & 0x600) != 0x200;
     const bool unprivileged = !literal && by_8 && (b & 0x700) == 0x600;
     return load && size == 2 && !down && !unprivileged ? T2_STEP_EMULATED : T2_STEP_REFUSED;
 }
 
-/* 1111 101: shifts, extensions, products, quotients. Returns whether bits 7 to 4 of the second
- * halfword are known with these of the first. */
+/* Encodings 1111 101: shifts, extensions, products, quotients. Returns whether bits 7 to 4 of the
+ * second halfword are valid with these of the first. */
 static inline bool t2_step_allocated(uint32_t a, uint32_t b)
 {
     static const uint16_t known[] = {0x0003, 0x000f, 0x0003, 0x0003, 0x0003, 0x0003,
@@ -280,7 +281,7 @@ static inline enum t2_step t2_step_kind(uint32_t insn)
     }
 }
 
-/* Between LDREX and STREX an exception, which clears the monitor, would make the loop endless. */
+/* An exception between LDREX and STREX, which clears the monitor, would make the loop endless. */
 static inline bool t2_step_opens(uint32_t insn)
 {
     return t2_step_bytes(insn) == 4 && t2_step_exclusive(insn) && insn & 0x10;
@@ -291,7 +292,7 @@ static inline bool t2_step_closes(uint32_t insn)
     return t2_step_bytes(insn) == 4 && t2_step_exclusive(insn) && !(insn & 0x10);
 }
 
-/* How many instructions behind it an IT makes conditional; 0: it is none. */
+/* Returns the number of following instructions that an IT makes conditional; 0: it is not an IT. */
 static inline unsigned t2_step_it(uint32_t insn)
 {
     return (insn >> 8) != 0xbf || !(insn & 15) ? 0 : insn & 1 ? 4 : insn & 2 ? 3 : insn & 4 ? 2 : 1;

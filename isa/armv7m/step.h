@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Thumb-2 instructions of ARMv7-M that a breakpoint in a program has displaced: which can be
- * executed all the same, and how (Arm DDI 0403, A5). The host decides by it where a user probe can
- * be, the kernel executes by it what it displaced (kernel/arch/armv7m/step). What branches is
- * emulated here. All else is executed at its own place, with a trap behind it: so only instructions
- * that are known to go on there are in the lists; what the manual calls unpredictable is not.
+ * Thumb-2 instructions of ARMv7-M that a breakpoint in a program has replaced: whether and how they
+ * can still be executed (Arm DDI 0403, A5). With it the host decides where a user probe can be, and
+ * the kernel executes the replaced instruction (kernel/arch/armv7m/step). Branches are emulated
+ * here. All others are executed at their own address, with a trap after them: so the lists have
+ * only instructions that are known to continue there, and none that the manual calls unpredictable.
  * Tested by test/isa against tables of registers.
  *
- * insn: as it lies in memory, the first halfword in the lower half; of 2 bytes the upper half is 0.
+ * insn: as in memory, with the first halfword in the lower half; of 2 bytes the upper half is 0.
  */
 #ifndef ISA_ARMV7M_STEP_H
 #define ISA_ARMV7M_STEP_H
@@ -19,22 +19,22 @@
 
 enum {
     T2_STEP_BREAK = 0xde4b, /* a probe's UDF */
-    T2_STEP_END = 0xde59,   /* and the one behind an instruction that is executed in its place */
+    T2_STEP_END = 0xde59,   /* and the one after an instruction that is executed in place */
 };
 
 struct t2_step_cpu {
-    uint32_t r[16]; /* r[15]: the instruction's address; behind it: the next one's */
+    uint32_t r[16]; /* r[15]: the instruction's address; afterwards: the next one's */
     uint32_t xpsr;
 };
 
 #define T2_STEP_THUMB (1u << 24)
 #define T2_STEP_IT 0x0600fc00u /* of xPSR */
 
-enum { T2_STEP_WORDS = 16 }; /* that an instruction loads at most */
+enum { T2_STEP_WORDS = 16 }; /* most words that an instruction loads */
 
 /* ---- how --------------------------------------------------------------------------- */
 
-/* A field of `bits` bits with a sign. */
+/* Returns a signed field of `bits` bits. */
 static inline uint32_t t2_step_extend(uint32_t field, unsigned bits)
 {
     const uint32_t sign = 1u << (bits - 1);
@@ -52,8 +52,8 @@ static inline bool t2_step_holds(uint32_t condition, uint32_t flags)
     return holds[condition >> 1 & 7] != inverted;
 }
 
-/* The state of an IT block, in xPSR and as the manual has it: the condition of the next instruction
- * in bits 7 to 4; 0: in none. A restarted multiple transfer isn't one. */
+/* Returns the state of an IT block, in xPSR and in the manual's form: the condition of the next
+ * instruction in bits 7 to 4; 0: in none. A restarted multiple transfer isn't one. */
 static inline uint32_t t2_step_it_state(uint32_t xpsr)
 {
     const uint32_t it = (xpsr >> 8 & 0xfc) | (xpsr >> 25 & 3);
@@ -78,7 +78,7 @@ static inline bool t2_step_compares(uint32_t insn)
            (insn & 0xff00) == 0x4500;
 }
 
-/* The target of a B or a BL that names it, whatever the condition; 0: it is none. */
+/* Returns the target of a B or a BL with an immediate, whatever the condition; 0: it is neither. */
 static inline uint32_t t2_step_target(uint32_t insn, uint32_t pc)
 {
     const uint32_t a = insn & 0xffff, b = insn >> 16, s = a >> 10 & 1;
@@ -116,7 +116,8 @@ static inline unsigned t2_step_count(uint32_t list)
     return n;
 }
 
-/* Returns how many bytes an instruction that is T2_STEP_EMULATED loads, and from where. */
+/* Returns the number of bytes that an instruction that is T2_STEP_EMULATED loads, and their
+ * address. */
 static inline unsigned t2_step_loads(uint32_t insn, const struct t2_step_cpu *cpu, uint32_t *from)
 {
     const uint32_t a = insn & 0xffff, b = insn >> 16;
@@ -153,14 +154,14 @@ static inline unsigned t2_step_loads(uint32_t insn, const struct t2_step_cpu *cp
     return 4;
 }
 
-/* A jump to a loaded or a register's value, whose lowest bit says that it is Thumb code. */
+/* Jumps to a loaded or a register's value, whose lowest bit must be set for Thumb code. */
 static inline void t2_step_jump(struct t2_step_cpu *cpu, uint32_t to)
 {
     cpu->r[15] = to & ~1u;
     cpu->xpsr = (cpu->xpsr & ~T2_STEP_THUMB) | (to & 1 ? T2_STEP_THUMB : 0);
 }
 
-/* POP, LDM: the registers of the list. */
+/* Loads the registers in the list of a POP or LDM. */
 static inline void t2_step_load(struct t2_step_cpu *cpu, uint32_t list, const uint32_t *words)
 {
     for (unsigned i = 0; i < 15; i++) {
@@ -198,14 +199,14 @@ static inline void t2_step_emulate_narrow(uint32_t a, struct t2_step_cpu *cpu,
     }
 }
 
-/* Executes an instruction that is T2_STEP_EMULATED. words: what t2_step_loads() names. The flags,
- * and of xPSR whether it is Thumb code, and IT's state, are in cpu->xpsr. */
+/* Executes an instruction that is T2_STEP_EMULATED. words: the data at t2_step_loads(). cpu->xpsr
+ * has the flags, the Thumb bit, and IT's state. */
 static inline void t2_step_emulate(uint32_t insn, struct t2_step_cpu *cpu, const uint32_t *words)
 {
     const uint32_t a = insn & 0xffff, b = insn >> 16, pc = cpu->r[15], n = a & 15;
     const bool back = a & 0x20;
 
-    cpu->xpsr &= ~T2_STEP_IT; /* of a block a branch is the last one */
+    cpu->xpsr &= ~T2_STEP_IT; /* a branch is the last instruction of a block */
     if (t2_step_bytes(insn) == 2) {
         t2_step_emulate_narrow(a, cpu, words);
     } else if ((a & 0xfff0) == 0xe8d0) { /* TBB, TBH */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What x86-64's instructions do that isa/x86_64/step.h has emulated. Tested by test/isa against
- * the CPU's own.
+ * The effects of x86-64's instructions that isa/x86_64/step.h has emulated. Tested by test/isa
+ * against the CPU's own.
  */
 #ifndef ISA_X86_64_EFFECT_H
 #define ISA_X86_64_EFFECT_H
@@ -19,8 +19,8 @@ static inline bool x86_step_holds(unsigned condition, uint64_t flags)
     return holds[condition >> 1 & 7] != (condition & 1);
 }
 
-/* Returns whether an emulated instruction at ip loads 8 bytes, and from where. r: the registers, in
- * the order of their numbers. */
+/* Returns whether an emulated instruction at ip loads 8 bytes, and their address. r: the registers,
+ * in the order of their numbers. */
 static inline bool x86_step_loads(const struct x86_step *s, uint64_t ip, const uint64_t r[16],
                                   uint64_t *at)
 {
@@ -39,12 +39,12 @@ static inline bool x86_step_loads(const struct x86_step *s, uint64_t ip, const u
 
 struct x86_step_effect {
     uint64_t next;     /* where execution continues: any number, canonical or not */
-    uint64_t rcx, rsp; /* as they become */
-    uint64_t pushed;   /* what is stored at the new rsp */
+    uint64_t rcx, rsp; /* their new values */
+    uint64_t pushed;   /* the value to store at the new rsp */
     bool pushes;
 };
 
-/* Computes what an instruction that is X86_STEP_EMULATED does at ip. word: what it loads. */
+/* Computes the effect of an instruction that is X86_STEP_EMULATED at ip. word: the loaded value. */
 static inline struct x86_step_effect x86_step_emulate(const struct x86_step *s, uint64_t ip,
                                                       const uint64_t r[16], uint64_t flags,
                                                       uint64_t word)

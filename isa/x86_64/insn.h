@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads x86-64 instructions far enough to move one: its length, what it counts from its own
- * address, and whether it jumps. The host decides by it where fbt may put a breakpoint (host/fbt),
- * the kernel builds a slot by it (kernel/arch/x86_64/probe). Knows what compilers write for the
- * baseline CPU and refuses the rest: length 0. Tested by test/host/fbt against objdump's reading of
- * the whole kernel.
+ * Decodes x86-64 instructions as far as is needed to move one: the length, PC-relative fields, and
+ * whether it jumps. With it the host decides where fbt may put a breakpoint (host/fbt), and the
+ * kernel builds a slot (kernel/arch/x86_64/probe). It knows the instructions that compilers
+ * generate for the baseline CPU and refuses the others: length 0. Tested by test/host/fbt against
+ * objdump's output for the whole kernel.
  */
 #ifndef ISA_X86_64_INSN_H
 #define ISA_X86_64_INSN_H
@@ -17,16 +17,16 @@ enum { X86_INSN_MOST = 15, X86_INSN_ADDRESS32 = 0x67 };
 
 struct x86_insn {
     uint8_t length; /* 0: unknown */
-    uint8_t opcode; /* behind prefixes and, if `two`, behind 0f */
+    uint8_t opcode; /* after prefixes and, if `two`, after 0f */
     uint8_t rex;    /* 0: none */
     uint8_t modrm;  /* offset of the byte; 0: none */
-    uint8_t near;   /* offset of 32 bits that count from the instruction's end; 0: none */
-    uint8_t hop;    /* the same of 8 bits */
+    uint8_t near;   /* offset of a 32-bit field relative to the instruction's end; 0: none */
+    uint8_t hop;    /* likewise of an 8-bit field */
     bool two;
 };
 
 /*
- * What follows an opcode, a row for 16 of them: - refused; n nothing; m ModRM; b, w, z an immediate
+ * The bytes after an opcode, a row for 16 opcodes: - refused; n none; m ModRM; b, w, z an immediate
  * of 8, 16, 16 or 32 bits; B, Z ModRM and such an immediate; v MOV's, which may have 64 bits; g, G
  * ModRM and, of TEST only, an immediate; h, r a jump's 8 or 32 bits.
  */
@@ -74,8 +74,8 @@ static inline bool x86_insn_is_prefix(uint8_t byte)
            byte == 0x65 || byte == X86_INSN_ADDRESS32 || (byte & 0xe7) == 0x26;
 }
 
-/* Returns the bytes of ModRM, SIB and displacement; notes a displacement from the instruction's
- * end. `at`: the offset of ModRM, of which two bytes are there. */
+/* Returns the bytes of ModRM, SIB and displacement; records a displacement relative to the
+ * instruction's end. `at`: the offset of ModRM, of which two bytes are available. */
 static inline unsigned x86_insn_operand(struct x86_insn *i, const uint8_t *bytes, unsigned at)
 {
     unsigned mod = bytes[at] >> 6, rm = bytes[at] & 7, sib = mod != 3 && rm == 4;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x86-64 instructions that a breakpoint in a program has displaced: their exact length, and which
- * can be executed all the same (Intel SDM, volume 2; AMD APM, volume 3). The host decides by it
- * where a user probe can be, the kernel executes by it what it displaced
- * (kernel/arch/x86_64/step). What branches, or shows the interrupt flag, is emulated
- * (isa/x86_64/effect.h); the rest is executed elsewhere, with the displacement of an operand that
- * counts from the instruction's end rewritten. What this file does not know, it refuses. Tested by
- * test/isa: lengths against objdump's, effects against the CPU's own.
+ * x86-64 instructions that a breakpoint in a program has replaced: their exact length, and whether
+ * they can still be executed (Intel SDM, volume 2; AMD APM, volume 3). With it the host decides
+ * where a user probe can be, and the kernel executes the replaced instruction
+ * (kernel/arch/x86_64/step). Branches, and instructions that show the interrupt flag, are emulated
+ * (isa/x86_64/effect.h); all others are executed elsewhere, with the displacement of a PC-relative
+ * operand rewritten. Unknown instructions are refused. Tested by test/isa: lengths against
+ * objdump's, effects against the CPU's own.
  */
 #ifndef ISA_X86_64_STEP_H
 #define ISA_X86_64_STEP_H
@@ -14,15 +14,15 @@
 #include "isa/x86_64/insn.h"
 
 enum x86_step_kind {
-    X86_STEP_UNKNOWN,  /* where it ends is not known either: length 0 */
-    X86_STEP_REFUSED,  /* enum x86_step_why says the reason */
-    X86_STEP_MOVED,    /* does the same at another address, with `near` rewritten */
+    X86_STEP_UNKNOWN,  /* its end is not known either: length 0 */
+    X86_STEP_REFUSED,  /* enum x86_step_why has the reason */
+    X86_STEP_MOVED,    /* has the same effect at another address, with `near` rewritten */
     X86_STEP_EMULATED, /* x86_step_emulate() */
 };
 
 enum x86_step_why {
     X86_WHY_OTHER,      /* undefined, of an extension, or not listed here */
-    X86_WHY_NOP,        /* the NOP that a static probe is */
+    X86_WHY_NOP,        /* a static probe's NOP */
     X86_WHY_CALL,       /* SYSCALL */
     X86_WHY_TRAP,       /* INT3 and others that end in a trap */
     X86_WHY_PRIVILEGED, /* would fault */
@@ -38,7 +38,7 @@ enum x86_step_op {
     X86_OP_LOOP,      /* LOOPNE, LOOPE, LOOP, JRCXZ: `condition` 0 to 3 */
     X86_OP_CALL,
     X86_OP_RETURN,  /* and drops `distance` bytes */
-    X86_OP_JUMP_TO, /* to what the operand holds: a register (`base`), or memory */
+    X86_OP_JUMP_TO, /* to the value of the operand: a register (`base`), or memory */
     X86_OP_CALL_TO,
     X86_OP_FLAGS, /* PUSHF */
 };
@@ -59,7 +59,7 @@ enum {
 
 struct x86_step {
     uint8_t kind, why, length;
-    uint8_t near;          /* moved: offset of 32 bits that count from its end; 0: none */
+    uint8_t near;          /* moved: offset of a 32-bit field relative to its end; 0: none */
     uint8_t op, condition; /* emulated */
     uint8_t memory;        /* emulated: the operand is in memory */
     uint8_t base, index, scale;
@@ -72,7 +72,7 @@ struct x86_prefixes {
     uint8_t dropped; /* bytes of X86_INSN_ADDRESS32, left out of the copy */
 };
 
-/* Copies the instruction without address-size prefixes. Returns the offset behind the others. */
+/* Copies the instruction without address-size prefixes. Returns the offset after the others. */
 static inline unsigned x86_step_prefixes(struct x86_prefixes *p, uint8_t to[X86_INSN_MOST + 2],
                                          const uint8_t *bytes, size_t room)
 {
@@ -99,7 +99,7 @@ static inline unsigned x86_step_prefixes(struct x86_prefixes *p, uint8_t to[X86_
 
 /* ---- what insn.h leaves out ---------------------------------------------------------- */
 
-/* Of the maps 0f 38 and 0f 3a: those of general registers and of SSE. */
+/* Returns whether an opcode of the map 0f 38 or 0f 3a is one of general registers or of SSE. */
 static inline bool x86_step_wide_known(bool immediate, uint8_t opcode)
 {
     /* [i] bit n: opcode 16 * i + n */
@@ -117,7 +117,7 @@ static inline bool x86_step_vex_immediate(unsigned map, uint8_t opcode)
                                      (opcode >= 0xc4 && opcode <= 0xc6)));
 }
 
-/* An instruction whose ModRM is at `at`; behind its operand come so many bytes. */
+/* Decodes an instruction whose ModRM is at `at`; this many bytes follow its operand. */
 static inline struct x86_insn x86_step_with_modrm(const uint8_t *bytes, unsigned at,
                                                   unsigned immediate)
 {
@@ -130,8 +130,8 @@ static inline struct x86_insn x86_step_with_modrm(const uint8_t *bytes, unsigned
     return i;
 }
 
-/* Reads 0f 38, 0f 3a, VEX, and opcodes without ModRM; `at`: behind the prefixes. Length 0: not one
- * of them. */
+/* Decodes 0f 38, 0f 3a, VEX, and opcodes without ModRM; `at`: after the prefixes. Length 0: none of
+ * them. */
 static inline struct x86_insn x86_step_rest(const uint8_t *bytes, unsigned at,
                                             const struct x86_prefixes *p, struct x86_step *s)
 {
@@ -210,7 +210,7 @@ static inline void x86_step_emulated(struct x86_step *s, enum x86_step_op op, in
     s->distance = distance;
 }
 
-/* The operand of a jump or call through a register or memory. */
+/* Decodes the operand of a jump or call through a register or memory. */
 static inline void x86_step_operand(struct x86_step *s, const struct x86_insn *i,
                                     const uint8_t *bytes, enum x86_step_op op)
 {
@@ -254,7 +254,7 @@ static inline void x86_step_group5(struct x86_step *s, const struct x86_insn *i,
     const unsigned reg = bytes[i->modrm] >> 3 & 7, mod = bytes[i->modrm] >> 6;
 
     if (reg == 2 || reg == 4) {
-        /* What these prefixes mean is not the same on all CPUs, or not known here. */
+        /* The meaning of these prefixes differs between CPUs, or is not known here. */
         if (p->short16 || (mod != 3 && (p->segment || p->low))) {
             x86_step_refuse(s, X86_WHY_OTHER);
             return;
@@ -267,8 +267,8 @@ static inline void x86_step_group5(struct x86_step *s, const struct x86_insn *i,
     }
 }
 
-/* Opcodes that are emulated: what branches, and PUSHF; refused with a prefix that changes what they
- * do. Returns false for any other opcode. */
+/* Opcodes that are emulated: branches and PUSHF; they are refused with a prefix that changes their
+ * effect. Returns false for any other opcode. */
 static inline bool x86_step_one_emulated(struct x86_step *s, const struct x86_insn *i,
                                          const uint8_t *bytes, const struct x86_prefixes *p)
 {
@@ -340,7 +340,7 @@ static inline void x86_step_one(struct x86_step *s, const struct x86_insn *i, co
     case 0x8e:
         x86_step_refuse(s, X86_WHY_FAR);
         break;
-    case 0x8f: /* with another number, XOP: its length is another one */
+    case 0x8f: /* with another number, XOP: its length differs */
         s->kind = reg ? X86_STEP_UNKNOWN : X86_STEP_MOVED;
         break;
     case 0xcc:
@@ -367,7 +367,7 @@ static inline void x86_step_one(struct x86_step *s, const struct x86_insn *i, co
 
 /* ---- two bytes of opcode ------------------------------------------------------------ */
 
-/* kymo_probe.h: 0f 1f 44 00 00. */
+/* A static probe (kymo_probe.h) is 0f 1f 44 00 00. */
 static inline bool x86_step_is_probe(const struct x86_insn *i, const uint8_t *bytes)
 {
     return i->length == 5 && bytes[1] == 0x1f && bytes[2] == 0x44 && !bytes[3] && !bytes[4];
@@ -385,7 +385,7 @@ static inline void x86_step_two(struct x86_step *s, const struct x86_insn *i, co
         x86_step_emulated(s, X86_OP_CONDITION, x86_step_number(bytes + i->near, 4));
         s->condition = i->opcode & 15;
         break;
-    case 0x00 ... 0x03: /* of descriptor tables, but for RDTSCP */
+    case 0x00 ... 0x03: /* instructions of descriptor tables, except RDTSCP */
         if (i->opcode != 1 || modrm != 0xf9) {
             x86_step_refuse(s, X86_WHY_OTHER);
         }
@@ -393,7 +393,7 @@ static inline void x86_step_two(struct x86_step *s, const struct x86_insn *i, co
     case 0x05:
         x86_step_refuse(s, X86_WHY_CALL);
         break;
-    case 0x20 ... 0x23: /* registers only: no bits of ModRM say so */
+    case 0x20 ... 0x23: /* registers only, whatever the bits of ModRM */
         s->kind = memory ? X86_STEP_UNKNOWN : X86_STEP_REFUSED;
         s->why = X86_WHY_PRIVILEGED;
         break;
@@ -417,7 +417,7 @@ static inline void x86_step_two(struct x86_step *s, const struct x86_insn *i, co
     case 0xb5:
         x86_step_refuse(s, X86_WHY_FAR);
         break;
-    case 0xae: /* without bases of segments, and waits */
+    case 0xae: /* without segment bases, and waits */
         s->kind = !memory && (prefixed || reg < 5) ? X86_STEP_REFUSED : X86_STEP_MOVED;
         break;
     case 0xb8: /* POPCNT */
@@ -434,7 +434,7 @@ static inline void x86_step_two(struct x86_step *s, const struct x86_insn *i, co
     }
 }
 
-/* Reads the instruction at `bytes`, of which `room` may be read. */
+/* Decodes the instruction at `bytes`, of which `room` may be read. */
 static inline struct x86_step x86_step_read(const uint8_t *bytes, size_t room)
 {
     uint8_t copy[X86_INSN_MOST + 2] = {0};
@@ -462,7 +462,7 @@ static inline struct x86_step x86_step_read(const uint8_t *bytes, size_t room)
         x86_step_refuse(&s, X86_WHY_OTHER); /* undefined */
     }
     if (p.low && i.near && s.kind == X86_STEP_MOVED) {
-        x86_step_refuse(&s, X86_WHY_OTHER); /* counts from the lower half of the address */
+        x86_step_refuse(&s, X86_WHY_OTHER); /* relative to the lower half of the address */
     }
     s.length = (uint8_t)(i.length + p.dropped);
     s.near = i.near && s.kind == X86_STEP_MOVED ? (uint8_t)(i.near + p.dropped) : 0;
