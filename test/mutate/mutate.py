@@ -265,7 +265,7 @@ def judge_all(chosen, judge, options, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    numbers = {"seed": 1, "count": 20, "nearest": None, "seconds": 8, "least": 100}
+    numbers = {"seed": 1, "count": 20, "nearest": None, "seconds": 20, "least": 100}
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--folder", action="append", metavar="DIR")
