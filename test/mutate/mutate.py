@@ -146,7 +146,7 @@ class Judge:
         self.units = {os.path.basename(u) for u in self.run("make -s list-unit")[1].split()}
         self.tests = {unit: f"scripts/run-unit build/unit/{unit}" for unit in self.units}
         with open(os.path.join(copy, "scripts/suites"), encoding="utf-8") as f:
-            own = re.findall(r"^check.* ((\w+=\S+ )+scripts/run-unit \S*?(\w+))$", f.read(), re.M)
+            own = re.findall(r"^quick.* ((\w+=\S+ )+scripts/run-unit \S*?(\w+))$", f.read(), re.M)
         suites = {name: f"scripts/check {name}" for name in options.suites.split()}
         if options.boots:
             suites["smoke"] = ("make -s MEDIUM=no host image BOARD=virt-a64 IMAGE=smoke && "
