@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* fclose() gives the text, to be freed, and its size without the NUL behind it, or EOF and NULL if
+/* fclose() gives the text, to be freed, and its size without the NUL after it, or EOF and NULL if
  * any of it is missing. NULL: no memory. */
 FILE *memory_stream(char **text, size_t *size);
 

@@ -42,7 +42,7 @@ struct output {
 void output_reads(const char *path);
 /* Returns true, without a message, if the file was noted. */
 bool output_is_read(const char *path);
-/* The same for the command's standard output, and for an open file. */
+/* Like output_is_read(), for the command's standard output, and for an open file. */
 bool output_stdout_is_read(void);
 bool output_stat_is_read(const struct stat *st);
 
@@ -56,7 +56,7 @@ FILE *output_append(const char *path);
 int output_open(struct output *output, const char *path, enum output_policy policy);
 /* Like output_open(), but the file has its name at once, for others that read it while it grows. */
 int output_open_in_place(struct output *output, const char *path, enum output_policy policy);
-/* 0 or a negative errno. Nothing is said: output_commit() does, and fails. */
+/* 0 or a negative errno. No message: output_commit() prints it, and fails. */
 int output_write(struct output *output, const void *data, size_t bytes);
 /* Returns the output as a stream, which the output closes. NULL: no memory, reported. */
 FILE *output_stream(struct output *output);

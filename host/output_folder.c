@@ -114,7 +114,7 @@ static bool is_marked(int folder)
 }
 
 /* The mark is asked for before the lock is taken, so that a part that is being made is never
- * locked, and again behind it: it may have been committed meanwhile. */
+ * locked, and again after it: it may have been committed meanwhile. */
 static void output_folder_remove_if_dead(int place, const char *in, const char *entry)
 {
     int folder = openat(place, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -6,8 +6,8 @@
 #ifndef HOST_OUTPUT_PART_H
 #define HOST_OUTPUT_PART_H
 
-/* What mkostemps() makes unique, and the name of a part behind that of its file. By the mark no
- * other program's part and no person's copy is taken for one. */
+/* The characters that mkostemps() makes unique, and the end that a part's name has after that of
+ * its file. The mark tells it from another program's part and a person's copy. */
 #define OUTPUT_PART_MARK "kymo-"
 #define OUTPUT_PART_UNIQUE "XXXXXX.part"
 #define OUTPUT_PART_SUFFIX "." OUTPUT_PART_MARK OUTPUT_PART_UNIQUE

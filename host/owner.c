@@ -111,7 +111,7 @@ static struct entry *entry_make(struct owners *owners, int32_t pid, int32_t tid)
     return entry;
 }
 
-/* The string behind an event's first two words; NULL if there is none, or no memory. */
+/* The string after an event's first two words; NULL if there is none, or no memory. */
 static char *owner_event_text(const struct kev_event *event)
 {
     const char *text = (const char *)(event->words + 2);

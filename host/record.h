@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an event says: the names of its class and of itself, and its arguments as fields. `kymo
+ * The record of an event: the names of its class and of itself, and its arguments as fields. `kymo
  * print --json` and --csv show records, the library (host/kev/) gives them; the lines of `kymo
  * print` use the parts. Proof: test/host/print/selections.py, test/host/kev/check.
  */

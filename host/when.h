@@ -20,10 +20,10 @@ struct kymo_when {
     unsigned scale; /* at most 27 */
 };
 
-/* 0, or -1: the text is not a time. At most 18 digits behind leading zeros. */
+/* 0, or -1: the text is not a time. At most 18 digits after leading zeros. */
 int kymo_parse_when(const char *text, struct kymo_when *when);
 /* The first cycle that is not before `when`, of a capture that starts at `start`; saturates. A time
- * that was printed in nanoseconds, rounded down, gives a cycle that is not behind its event. */
+ * that was printed in nanoseconds, rounded down, gives a cycle that is not after its event. */
 uint64_t kymo_when_cycles(const struct kymo_when *when, uint64_t start, uint64_t hz);
 /* Nanoseconds from `start` to `time`, rounded down; negative if time is earlier; saturates. */
 int64_t kymo_when_ns(uint64_t time, uint64_t start, uint64_t hz);

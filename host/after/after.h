@@ -36,7 +36,7 @@ struct after_thread *after_thread_get(int32_t pid, int32_t tid);
 void after_thread_end(struct after_thread *);
 struct after_process *after_process_find(int32_t pid);
 struct after_process *after_process_get(int32_t pid);
-/* It keeps its name, until many others have ended. */
+/* An ended process keeps its name until many others have ended. */
 void after_process_end(struct after_process *);
 /* The thread that runs on a CPU; one with pid 0 if it is unknown. */
 struct after_thread *after_current(unsigned cpu);
@@ -114,7 +114,7 @@ const struct after_row *after_row_find(const char *provider, const char *functio
 enum after_class after_row_class(const struct after_row *);
 /* Bits of the internal classes of the events that fire it. */
 uint32_t after_row_slot_classes(const struct after_row *);
-/* Bit per word of the site that an event of this form carries; words behind the last one, which
+/* Bit per word of the site that an event of this form carries; words after the last one, which
  * read 0, count as carried. */
 uint32_t after_row_carries(const struct after_row *, enum after_form);
 
@@ -132,7 +132,7 @@ bool after_call_is_signed(unsigned call, unsigned n);
 
 bool after_site_of_message(unsigned site);            /* is it one of theirs? */
 void after_message_sent(uint32_t rcvid, int32_t pid); /* by a client */
-/* The current thread's calls; first: the first argument. A return fires what it stands for. */
+/* The current thread's calls; first: the first argument. A return fires the probe that it means. */
 void after_message_call(unsigned call, uint32_t first);
 void after_message_return(unsigned call, int64_t result);
 /* Events of calls were lost. */

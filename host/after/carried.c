@@ -185,8 +185,8 @@ static uint32_t carried_by(const struct after_event *e, const char *const *form)
     return carried;
 }
 
-/* Of the words of a thread's state behind those of its event, the state is the event's number, and
- * the state before is that of an event before. cpu_switch has the same words of two threads. A user
+/* A thread's state has words after those of its event: the state is the event's number, and the
+ * previous state is that of an earlier event. cpu_switch has the same words of two threads. A user
  * event does not say how many words it was made of, only in how many slots they fit. */
 uint32_t after_row_carries(const struct after_row *row, enum after_form form)
 {

@@ -21,8 +21,8 @@ struct check {
     const struct dtrace_image_ecb *ecb;
     char **said; /* messages so far, printed or only counted */
     unsigned nsaid;
-    /* What the clause reads. */
-    uint32_t arguments; /* bit per argN; the last for all behind */
+    /* The variables that the clause reads. */
+    uint32_t arguments; /* bit per argN; the last for all later ones */
     bool reads_thread, reads_errno;
 };
 
@@ -266,7 +266,7 @@ static void after_check_object(struct check *c, uint32_t number)
     }
 }
 
-/* Of programs that record their functions. */
+/* Checks ustack(): only programs that record their functions have a user stack. */
 static void user_stack(struct check *c)
 {
     c->reads_thread = true;

@@ -408,7 +408,7 @@ static void feed_user(const struct kev *kev, const struct kev_event *e)
 
 /* ---- losses -------------------------------------------------------------------------- */
 
-/* What a CPU's threads did meanwhile is unknown; of the others, what they did to its threads. */
+/* A gap hides what a CPU's threads did meanwhile, and what the other CPUs' threads did to them. */
 static void after_feed_forget_cpu(unsigned cpu)
 {
     after_epoch++;

@@ -12,7 +12,7 @@
 static struct {
     const struct kev *kev;
     struct dt_session *session;
-    bool added, quiet; /* the ELF files were looked for; nothing is said if there are none */
+    bool added, quiet; /* the ELF files were looked for; no message if there are none */
 } names;
 
 void after_names_init(const struct kev *kev)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a clause sees of a capture: the rest of the ports trace/dtrace/port.h and trace/port.h.
- * What is refused by check.c is not asked for here. See after.h.
+ * The view that a clause has of a capture: the rest of the ports trace/dtrace/port.h and
+ * trace/port.h. Nothing that check.c refuses is asked for here. See after.h.
  */
 #include "host/after/after.h"
 
@@ -240,7 +240,7 @@ void dtrace_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
     after_now.thread = thread;
 }
 
-/* The same numbers each time: what is printed of a capture is always the same. */
+/* Random numbers are the same each time: the output of a capture is always the same. */
 uint64_t dtrace_port_random(void)
 {
     static uint64_t state = 0x9e3779b97f4a7c15u;

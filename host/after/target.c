@@ -340,7 +340,7 @@ static bool after_report_count(uint64_t count, const char *what)
     return count != 0;
 }
 
-/* What may be missing from the output. Returns whether something may. */
+/* Reports events that may be missing from the output. Returns whether any may. */
 static bool after_report(struct target *t)
 {
     struct after_target *a = self_of(t);
@@ -396,7 +396,7 @@ static int32_t after_consumer(struct target *t)
     return 0;
 }
 
-/* What shapes the output is as on the board; memory is this machine's. */
+/* Options that shape the output are as on the board; memory is this machine's. */
 static uint64_t after_option_default(struct target *t, const char *option)
 {
     bool small = after_model(t)->pointer == 4;

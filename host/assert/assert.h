@@ -34,7 +34,7 @@ struct rule {
     unsigned nargs;
     bool counts; /* a ready rule: that nothing was checked is no keeping */
     bool shares; /* its arguments are those of other rules, too: it need not use all */
-    /* What came of it. */
+    /* The rule's result. */
     uint64_t breaches, checked;
     bool has_checked;
     bool done; /* its process has come to the end */
@@ -58,7 +58,7 @@ struct assertion {
     unsigned nargs;
     struct rule *rules;
     unsigned nrules;
-    /* Of the capture. */
+    /* The capture's facts. */
     uint64_t hz, start;
     char doubt[RULE_REASONS]; /* why no rule on events can be decided; "": nothing */
 };
@@ -66,7 +66,7 @@ struct assertion {
 /* ---- rules.c: the rules of the command line ------------------------------------------ */
 
 /* These return 0, or the exit status after a message. option: of the ready rules, OPT_RULE and up;
- * more: the words behind its value, of which *taken are the rule's. */
+ * more: the words after its value, of which *taken are the rule's. */
 int rules_add_script(struct assertion *, const char *path);
 int rules_add_text(struct assertion *, const char *text);
 int rules_add_ready(struct assertion *, unsigned ready, const char *value, char **more,
@@ -79,7 +79,7 @@ const char *rules_ready(unsigned ready, unsigned *words);
 
 /* ---- host/dtrace/assert_engine.c: in the rule's process ------------------------------ */
 
-/* What the process writes to the pipe: one of these, then a struct breach of a breach. */
+/* Messages that the process writes to the pipe: one of these, then a struct breach of a breach. */
 struct note {
     enum { NOTE_BREACH, NOTE_CHECKED, NOTE_REASON, NOTE_DONE } kind;
     uint64_t number;

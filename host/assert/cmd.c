@@ -63,7 +63,7 @@ static int assert_accept_use(struct assertion *a, const char *what)
     return kymo_usage("assert", "assert: --accept gate, pauses or unknown, not %s", what);
 }
 
-/* A ready rule of several words takes those behind its first. */
+/* A ready rule of several words takes those after its first. */
 static int ready_use(struct assertion *a, unsigned ready, int argc, char **argv)
 {
     char *more[RULE_ARGS] = {NULL};

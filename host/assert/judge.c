@@ -27,7 +27,8 @@ static void doubt_add(struct assertion *a, const char *text, const char *remedy)
              *remedy ? ": " : "", remedy);
 }
 
-/* What the capture says that it leaves out, and a program can't see to be missing. */
+/* Reports the events that the capture says it leaves out, which a program can't see to be
+ * missing. */
 static void assert_judge_doubt_scope(struct assertion *a, const struct kev_loss *scope)
 {
     switch (scope->kind) {
@@ -100,7 +101,7 @@ enum verdict judge_verdict(const struct rule *rule)
     return rule->breaches ? VERDICT_BREACHED : rule->reasons[0] ? VERDICT_UNDECIDED : VERDICT_KEPT;
 }
 
-/* What a rule's process has written and is not taken yet. */
+/* The bytes that a rule's process has written and that are not taken yet. */
 struct incoming {
     size_t n;
     uint8_t bytes[sizeof(struct note) + sizeof(struct breach)];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The messages of one CPU. A buffer of the capture is a packet. What was lost is one message of
- * discarded events between two packets, from the last event before it to the first behind it, with
+ * discarded events between two packets, from the last event before it to the first after it, with
  * its count if every loss of this place has one. An empty packet follows that ends where the loss
  * ends: CTF counts discarded events to the end of a packet, so only so does sink.ctf.fs keep the
  * time range.
  *
- * A loss is reported by slots inside the buffer behind it. So the events of class CONTROL that
+ * A loss is reported by slots inside the buffer after it. So the events of class CONTROL that
  * open a buffer are kept until another event comes, and the loss stands before them.
  */
 #include <stdlib.h>

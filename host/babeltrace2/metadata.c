@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What babeltrace2 knows of a capture before its events: clock, trace, environment, a stream for
- * each CPU; and event classes, each made when its first event is met, because only the event says
- * how many words it has. Names of the capture are escaped: a text sink writes them as they are.
+ * The facts that babeltrace2 gets of a capture before its events: clock, trace, environment, a
+ * stream for each CPU; and event classes, each made when its first event is met, because only the
+ * event says how many words it has. Names of the capture are escaped: a text sink writes them as
+ * they are.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,7 +205,7 @@ void source_forget(struct source *source)
 
 /* ---- event classes ------------------------------------------------------------------------ */
 
-/* One line a value: type, bits, name. The caller frees it. */
+/* Returns a line for each value: type, bits, name. The caller frees the text. */
 static char *bt2_metadata_form_make(struct kev_capture *capture)
 {
     const struct kev_value *value;

@@ -24,8 +24,7 @@ struct source {
     char *elf; /* parameter; NULL: none */
     bool recover;
     unsigned cpus;
-    struct kev_facts
-        facts; /* numbers only are used behind opening: its strings are the capture's */
+    struct kev_facts facts; /* numbers only are used after opening: its strings are the capture's */
     bt_clock_class *clock_class;
     bt_stream_class *stream_class;
     bt_trace *trace;

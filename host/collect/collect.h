@@ -19,7 +19,7 @@
 #define COLLECT_LINE 1024
 #define COLLECT_INDEX "collect.jsonl"
 
-/* What a child reports of a capture. */
+/* A child's report on a capture. */
 struct collect_report {
     uint64_t bytes;
     uint8_t is_whole;
@@ -33,7 +33,7 @@ struct device {
     int reports, words;      /* its pipes, -1: closed */
     char line[COLLECT_LINE]; /* of its messages, not complete yet */
     size_t used;
-    char said[COLLECT_LINE]; /* its last message, which is not repeated */
+    char said[COLLECT_LINE]; /* its latest message, which is not repeated */
     time_t again;            /* when the next child starts; monotonic */
     unsigned wait;           /* seconds, doubled each time */
     bool is_asked;           /* to end */

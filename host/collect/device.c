@@ -39,7 +39,7 @@ static _Noreturn void collect_device_child_run(const struct collect *collect,
 {
     struct store store = {.placed = collect_device_report_state};
 
-    /* What is not complete stays a part then, which the next collection finds and counts. */
+    /* An incomplete capture stays a part then, which the next collection finds and counts. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(collect->index); /* its lock is the parent's alone: a broker would keep it */
     setpgid(0, 0);         /* ^C at the terminal is the parent's */
@@ -91,8 +91,8 @@ bool device_start(struct collect *collect, struct device *device)
     return true;
 }
 
-/* A message of the child's, without its newline. The reason why a target can't be reached is said
- * once, not at each try. */
+/* A message of the child's, without its newline. The reason why a target can't be reached is
+ * printed once, not at each try. */
 static void message_show(struct device *device, const char *line)
 {
     static const char prefix[] = "kymo: ";
@@ -173,7 +173,7 @@ void device_stop(struct device *device)
 
 void device_ended(struct collect *collect, struct device *device, time_t now)
 {
-    device_read(collect, device); /* what it said last */
+    device_read(collect, device); /* its latest message */
     if (device->reports >= 0) {
         close(device->reports);
     }

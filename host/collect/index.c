@@ -102,7 +102,7 @@ static bool collect_index_refuse_folder(const struct collect *collect, const cha
     return false;
 }
 
-/* What a collection that was killed had received of a capture, "x.kev.kymo-aBcDeF.part" (before 0.2
+/* A part that a killed collection had received of a capture, "x.kev.kymo-aBcDeF.part" (before 0.2
  * without the mark), becomes x-aBcDeF.kev. The lock says that nobody writes to it any more. */
 static void part_adopt(struct collect *collect, struct device *device, int folder, const char *part)
 {

@@ -45,7 +45,7 @@ static const struct option cut_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Times stand in the attributes as cycles, the others as they were given. */
+/* The attributes have times as cycles, the other options as they were given. */
 static void option_remember(struct cut *cut, int option)
 {
     for (unsigned i = 0; cut_options[i].name != NULL; i++) {
@@ -123,7 +123,7 @@ __attribute__((format(printf, 2, 3))) static void cut_add_doubt(struct cut *cut,
     va_end(list);
 }
 
-/* Behind the window each CPU must have a buffer, which reports losses. */
+/* After the window each CPU must have a buffer, which reports losses. */
 static bool ends_inside(const struct cut *cut, const struct kev *kev)
 {
     for (unsigned cpu = 0; cpu < kev_info(kev)->ncpu; cpu++) {

@@ -28,7 +28,7 @@ struct cut_buffer {
     uint64_t told;      /* events that DROPPED slots have counted since that is known */
     uint64_t outside;   /* lost events that those outside of buffers count since the last buffer */
     uint64_t ahead;     /* of those, the ones that no gap before that buffer needs */
-    uint64_t owed;      /* buffers missing before the last one that a reader finds no account of */
+    uint64_t owed;      /* buffers missing before the last one, with no account for a reader */
     uint64_t accounted; /* events that DROPPED slots have counted since the first of them */
     struct trace_slot slot[]; /* cut_file.limit */
 };
@@ -56,7 +56,7 @@ int cut_put_slots(void *file, const void *slots, size_t bytes);
 int cut_begin(struct cut_file *file, unsigned cpu, uint64_t time);
 /* The number of a CPU's first buffer, unless it has begun. 0, or -1: no memory, said. */
 int cut_start(struct cut_file *file, unsigned cpu, uint32_t sequence);
-/* So many buffers are missing here: a gap in the sequence, behind what has been written. 0, or -1:
+/* So many buffers are missing here: a gap in the sequence, after what has been written. 0, or -1:
  * no memory, said. */
 int cut_gap(struct cut_file *file, unsigned cpu, uint32_t buffers);
 /* Returns how many of those no DROPPED accounts for so far. */
@@ -126,13 +126,13 @@ int cut_prelude_write(struct cut_file *file, const struct cut_prelude *prelude);
 struct cut_cpu {
     bool buffers; /* one has been seen: `sequence` is the highest */
     uint32_t sequence;
-    uint64_t end;      /* offset behind the last one's slots */
+    uint64_t end;      /* offset after the last one's slots */
     bool head;         /* only CONTROL events since it began */
     uint64_t left_out; /* events that can't be in the cut */
     uint64_t last;     /* names_learn(): time of its last buffer */
-    bool behind;       /* a buffer has begun behind the window */
-    bool settled;      /* nothing behind the window is of interest any more */
-    /* Events that DROPPED slots outside of buffers count behind its last buffer before the window:
+    bool behind;       /* a buffer has begun after the window */
+    bool settled;      /* nothing after the window is of interest any more */
+    /* Events that DROPPED slots outside of buffers count after its last buffer before the window:
      * overwritten, not written; by class. */
     uint64_t ahead[2][KYMO_TRACE_CLASSES];
 };
@@ -160,7 +160,7 @@ bool cut_has_cpu(const struct cut *cut, unsigned cpu);
 int cut_take(struct cut *cut, const struct kev *kev, struct kev_event *event);
 /* Returns whether the rest of the capture is irrelevant. */
 bool cut_settled(const struct cut *cut, const struct kev *kev);
-/* Writes, behind the last event, the losses that no DROPPED slot of the original counts, and the
+/* Writes, after the last event, the losses that no DROPPED slot of the original counts, and the
  * end mark. */
 int cut_finish(struct cut *cut, const struct kev *kev);
 

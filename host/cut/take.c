@@ -3,7 +3,7 @@
  * Selects the original's events for the cut, and records losses.
  *
  * Losses are kept: DROPPED slots inside the window, and for each CPU those at the head of the first
- * buffer behind it, which report losses that may have been in it. A gap of the sequence remains
+ * buffer after it, which report losses that may have been in it. A gap of the sequence remains
  * one, with the DROPPED that accounts for it. Unaccounted losses of the original (missing buffers,
  * slots that --recover skips) are a gap with a DROPPED that counts the least possible loss, and an
  * attribute (CUT_DOUBT_1) says so. Events left out by the selection are not losses.
@@ -101,7 +101,7 @@ static void ahead_write(struct cut *cut, unsigned cpu)
     }
 }
 
-/* event NULL: no event is inside the window or behind it. Returns 0, or -1 after a message that
+/* event NULL: no event is inside the window or after it. Returns 0, or -1 after a message that
  * there is no memory. */
 static int cut_take_begin_window(struct cut *cut, const struct kev *kev,
                                  const struct kev_event *event)
@@ -189,7 +189,7 @@ static int event_inside(struct cut *cut, struct kev_event *event, const struct o
     return cut_take_check_result(&cut->cpu[event->cpu], cut_event(&cut->file, event));
 }
 
-/* Behind the window. */
+/* After the window. */
 static int event_behind(struct cut *cut, const struct kev_event *event, uint32_t gap)
 {
     struct cut_cpu *cpu = &cut->cpu[event->cpu];

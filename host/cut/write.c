@@ -186,7 +186,7 @@ int cut_start(struct cut_file *file, unsigned cpu, uint32_t sequence)
     return 0;
 }
 
-/* DROPPED where a reader looks for an account of gaps: it takes one that comes behind the gap, or,
+/* DROPPED where a reader looks for an account of gaps: it takes one that comes after the gap, or,
  * of lost events and outside of buffers, right before it. */
 static void gap_account(struct cut_buffer *buffer, uint32_t reason_class, uint64_t events,
                         bool outside)
@@ -234,7 +234,7 @@ static uint32_t event_word(const struct cut_file *file, const struct kev_event *
     return event->swapped && file->swapped ? __builtin_bswap32(word) : word;
 }
 
-/* The stamp of the next event of a CPU; false: it can't be behind the last one. */
+/* The stamp of the next event of a CPU; false: it can't be after the last one. */
 static bool stamp_take(struct cut_buffer *buffer, uint64_t time, uint64_t *stamp)
 {
     *stamp = time;

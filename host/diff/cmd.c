@@ -235,7 +235,7 @@ static int diff_options_parse(struct diff *diff, int argc, char **argv)
         if (option == 1) {
             words[n++] = optarg;
         } else if (option == OPT_VS) {
-            status = vs >= 0 ? kymo_usage("diff", "diff: --vs stands once, between A and B") : -1;
+            status = vs >= 0 ? kymo_usage("diff", "diff: --vs is given once, between A and B") : -1;
             vs = n;
         } else {
             status = diff_option_use(diff, option, argc, argv);

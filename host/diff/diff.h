@@ -21,12 +21,12 @@ enum {
     DIFF_CLASSES = 32,
     DIFF_TEXT = 256,
     DIFF_SPARSE = 5,   /* in fewer blocks than these, nothing is known of how a sum varies */
-    DIFF_TAIL = 5,     /* a percentile needs so many values behind it */
+    DIFF_TAIL = 5,     /* a percentile needs so many values after it */
     DIFF_COVERED = 50, /* percent of the time that must be covered */
 };
 
 enum diff_kind { DIFF_CPU, DIFF_MESSAGE, DIFF_INTERRUPT, DIFF_EVENT, DIFF_KINDS };
-/* What is compared of a series. */
+/* The figure of a series that is compared. */
 enum diff_metric { DIFF_SUM, DIFF_P50, DIFF_P90, DIFF_P99, DIFF_METRICS };
 enum diff_verdict {
     DIFF_SAME,      /* no change is shown */
@@ -39,7 +39,7 @@ enum diff_verdict {
 };
 extern const char *const diff_metric_names[DIFF_KINDS][DIFF_METRICS]; /* NULL: there is none */
 
-/* What of a recording may be missing, and makes its comparison worthless unless accepted. */
+/* Parts of a recording that may be missing, which make its comparison worthless unless accepted. */
 enum diff_doubt { DOUBT_LOSS, DOUBT_GATE, DOUBT_PAUSES, DOUBT_UNKNOWN, DOUBT_NOISE, DOUBTS };
 extern const char *const diff_doubt_names[DOUBTS];
 
@@ -101,7 +101,7 @@ struct diff_limit {
     char *name;  /* of the series; NULL: of all */
     double most; /* fraction of A's value, or ns, or how many */
     bool in_ns;
-    /* What came of it. */
+    /* The result of the comparison. */
     enum diff_limit_verdict verdict;
     unsigned checked, few, past, undecided;
     const struct diff_result *worst; /* the first that is past it, or undecided */

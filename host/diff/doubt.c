@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a capture can't tell: which of its events were lost, or not recorded, and which results are
+ * The limits of a capture: which of its events were lost, or not recorded, and which results are
  * worthless for it. See diff.h.
  */
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a capture says of each series, in blocks of its time: only what happened while all CPUs were
- * covered counts. Threads are known by the names of process and thread, as pids and tids are other
- * ones in each run; those of one name are one. See diff.h.
+ * The values of each series of a capture, in blocks of its time: only what happened while all CPUs
+ * were covered counts. Threads are known by the names of process and thread, as pids and tids are
+ * other ones in each run; those of one name are one. See diff.h.
  */
 #include <inttypes.h>
 #include <math.h>

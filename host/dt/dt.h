@@ -47,8 +47,9 @@ struct dt_probe_source {
     void *arg;
     /* Whether such probes may be there although each() knows none; NULL: it knows all. */
     bool (*may_have)(const char *provider, const char *function, const char *name);
-    /* Of a probe of a process: what the description's module is called, if that is another name,
-     * and why nothing matched, as far as that is known: behind the message. NULL itself: never. */
+    /* For a probe of a process: the name of the description's module, if that is another one, and
+     * why nothing matched, as far as that is known: printed after the message. NULL itself:
+     * never. */
     const char *(*module)(void *arg, const char *provider, const char *module);
     const char *(*why_none)(void *arg, struct dt_session *, const char *const fields[4]);
 };
@@ -263,7 +264,7 @@ struct dt_frame {
  * `most`; 0: the ELF file has no DWARF there. The strings live as long as the session. */
 unsigned dt_frames_in(struct dt_session *, const char *object, uint64_t address,
                       struct dt_frame *frames, unsigned most);
-/* What an ELF file of the session says of its addresses. */
+/* The detail in which an ELF file of the session describes its addresses. */
 enum dt_detail { DT_DETAIL_NONE, DT_DETAIL_NAMES, DT_DETAIL_LINES };
 enum dt_detail dt_object_detail(const struct dt_session *, const char *object);
 

@@ -159,7 +159,7 @@ static void engine_record(void *arg, struct consumer *c, unsigned cpu, const uin
 
 /* ---- aggregations ------------------------------------------------------------------ */
 
-/* The keys of a row of @due behind its thread. */
+/* The keys of a row of @due after its thread. */
 struct due {
     const struct aggregation *a;
     const struct agg_row *row;

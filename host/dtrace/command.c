@@ -244,7 +244,7 @@ static int take_option(struct command *c, int option, char *value)
     return 2;
 }
 
-/* As with dtrace(1M), options may stand between and behind the macro arguments; -- ends them. -l
+/* As with dtrace(1M), options may stand between and after the macro arguments; -- ends them. -l
  * and -V are different modes of work. */
 int command_parse(struct command *c, int argc, char **argv)
 {

@@ -145,7 +145,7 @@ bool command_grab_process(struct command *);
 bool command_process_gone(struct command *);
 /* Lets descriptions pid:NAME:… mean the process of that name. */
 void command_name_processes(struct command *);
-/* That is the process of the name; as the program that is printed was compiled with. */
+/* Notes the pid of the name's process, with which the printed program was compiled. */
 void command_knows_process(struct command *, const char *name, int32_t pid);
 /* Opens the gate. */
 void command_release_child(struct command *);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A compiled program in a file: see saved.h. Behind the image stand a magic, the number of strings,
+ * A compiled program in a file: see saved.h. After the image stand a magic, the number of strings,
  * and the strings, each with its NUL: an option and its value in turn, as on the command line;
  * "text" follows the name of a script and is its content. A source is kept as the preprocessor left
  * it, and options that only the user may set are not kept, so a reader needs no file and no program
@@ -169,7 +169,7 @@ static const char *saved_next_string(struct reading *r)
     return text;
 }
 
-/* Returns the string behind the next one, which must be `name`. */
+/* Returns the string after the next one, which must be `name`. */
 static const char *saved_next_value(struct reading *r, const char *name)
 {
     const char *is = saved_next_string(r);

@@ -15,7 +15,7 @@ int saved_write(const struct command *, const void *image, size_t size);
  * marked as not the user's (DT_FROM_CAPTURE). Returns false if the bytes are invalid. */
 bool saved_read(struct command *, const void *bytes, size_t size);
 
-/* Returns the part behind the image, for a capture (replay.h); the sources must be compiled. The
+/* Returns the part after the image, for a capture (replay.h); the sources must be compiled. The
  * caller frees it; NULL if there is no memory. */
 char *saved_strings(const struct command *, size_t *size);
 bool saved_read_strings(struct command *, const void *bytes, size_t size);

@@ -225,7 +225,7 @@ static int dtrace_trace_consume_buffers(struct command *c, struct consumer *cons
     }
     int error = c->claim && c->compile_only ? 0 : dtrace_trace_run_passes(c, consumer);
     if (dtrace_trace_nsignals && !c->json) {
-        putc('\n', consumer->printer.out); /* behind the terminal's ^C; also when quiet */
+        putc('\n', consumer->printer.out); /* after the terminal's ^C; also when quiet */
     }
     if (!error) {
         error = c->target->ops->stop(c->target, &consumer->end_cpu);
@@ -238,7 +238,7 @@ static int dtrace_trace_consume_buffers(struct command *c, struct consumer *cons
 
 /* ---- a capture ---------------------------------------------------------------------- */
 
-/* Executes a pass whenever the buffers want it. What may be missing is reported behind the output,
+/* Executes a pass whenever the buffers want it. What may be missing is reported after the output,
  * and is a failure. */
 static int consume_capture(struct command *c, struct consumer *consumer)
 {

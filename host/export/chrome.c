@@ -290,7 +290,7 @@ static int chrome_event_take(struct export *export, const struct kev_item *item)
     return 0;
 }
 
-/* What is said of a loss or of scope. */
+/* The arguments of a loss or of scope. */
 static void loss_args(struct out *out, const struct kev_item *item)
 {
     const struct kev_loss *loss = item->loss;

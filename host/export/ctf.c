@@ -2,8 +2,8 @@
 /*
  * --ctf: a folder in CTF 1.8, as LTTng writes it, for babeltrace2 and Trace Compass: kernel/ with
  * all events, and ust/ with the functions that programs have recorded, if there are any. A stream
- * is a CPU. What was lost is a packet without events, behind which `events_discarded` is more; and
- * an event kymo_lost that says all of it. docs/reference/export.md has the table of events.
+ * is a CPU. What was lost is a packet without events, after which `events_discarded` is more; and
+ * an event kymo_lost that says all of it. docs/export.md has the table of events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -325,7 +325,7 @@ static int ctf_loss_put(struct export *export, const struct kev_item *item, unsi
     if (!stream->fresh && ctf_packet_end(export, trace, cpu) != 0) {
         return -1;
     }
-    /* What opens the buffer behind the loss comes before what reports it. */
+    /* The events that open the buffer after the loss come before those that report it. */
     stamp = stream->used > 0 ? stream->first : stamp_of(export, stream, item->cycles);
     if (!stream->any && packet_write(export, trace, cpu, stamp, stamp, NULL, 0) != 0) {
         return -1; /* readers count from packet to packet */

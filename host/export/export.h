@@ -55,7 +55,7 @@ struct export_format {
     int (*begin)(struct export *);
     /* An event, a loss or a statement of scope, by time; kinds that it does not know it skips. */
     int (*item)(struct export *, const struct kev_item *);
-    /* Behind the last item: `events` to `fault` are final. */
+    /* After the last item: `events` to `fault` are final. */
     int (*end)(struct export *);
     /* Frees `state`, after end(), or after any function that failed: then a folder's parts are
      * removed. NULL: there is nothing to free. */
@@ -80,11 +80,11 @@ void export_json_known(struct out *out, const char *name, int64_t value, int64_t
  * an address, is a string of hexadecimal digits. */
 void export_json_args(struct out *out, struct kev_capture *capture);
 
-/* What the event last given is called where it is drawn: a function by its address, an interrupt
- * with its number and name, others as they are. Returns true if that is not its own name. */
+/* The name under which the event last given is drawn: a function by its address, an interrupt with
+ * its number and name, others as they are. Returns true if that is not its own name. */
 bool export_slice_name(struct export *export, const struct kev_item *item, char *to, size_t room);
 
-/* What a kind of loss or scope is called: "counted", "filter"; "unknown" of later ones. */
+/* The name of a kind of loss or scope: "counted", "filter"; "unknown" of later ones. */
 const char *export_loss_kind(uint32_t kind);
 
 #endif

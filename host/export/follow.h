@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a format that draws needs beside the events: which thread runs on which CPU, in which state
- * the others are, which events begin and end a slice (a kernel call, a function, an interrupt), and
- * which events are of one message. By the rules of host/timeline/timeline.h, but forward and in
- * memory that grows with threads and nesting only.
+ * The facts that a format that draws needs beside the events: which thread runs on which CPU, in
+ * which state the others are, which events begin and end a slice (a kernel call, a function, an
+ * interrupt), and which events are of one message. By the rules of host/timeline/timeline.h, but
+ * forward and in memory that grows with threads and nesting only.
  *
- * Nothing is invented: what a loss, a filter, a gate or the selection may have hidden is given as
- * unknown, that is not at all. One thread. Proof: test/host/export/check.
+ * Nothing is invented: facts that a loss, a filter, a gate or the selection may have hidden are
+ * unknown, and not given. One thread. Proof: test/export/check.
  */
 #ifndef HOST_EXPORT_FOLLOW_H
 #define HOST_EXPORT_FOLLOW_H
@@ -47,13 +47,13 @@ struct follow_thread { /* one life of a thread */
     bool idle;          /* the CPU's idle thread */
     bool received;      /* `message` */
     bool gone;          /* destroyed while it still ran */
-    bool described;     /* the format's: it has told of it */
+    bool described;     /* the format's: it has described the thread */
 };
 
 enum follow_role { FOLLOW_POINT, FOLLOW_BEGIN, FOLLOW_END };
 enum follow_message { FOLLOW_NONE, FOLLOW_SENT, FOLLOW_RECEIVED, FOLLOW_REPLIED };
 
-/* What an event means. */
+/* The meaning of an event. */
 struct follow_step {
     int64_t ns;                    /* the item's, but never before that of an earlier item */
     struct follow_thread *thread;  /* on whose track the event is; NULL: its CPU's */

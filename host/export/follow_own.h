@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What host/export/follow.c and follow_state.c share.
+ * The parts that host/export/follow.c and follow_state.c share.
  */
 #ifndef HOST_EXPORT_FOLLOW_OWN_H
 #define HOST_EXPORT_FOLLOW_OWN_H
@@ -54,7 +54,7 @@ void follow_thread_event(struct follow *follow, const struct kev_item *item,
                          struct follow_step *step, const uint32_t *words, unsigned nwords);
 /* Frees the threads that ended with the last event. */
 void follow_corpses_bury(struct follow *follow);
-/* What is covered changes until `ns`; no longer: a program has changed the filters. */
+/* Coverage changes until `ns`; afterwards it doesn't: a program has changed the filters. */
 void follow_cover_until(struct follow *follow, int64_t ns);
 void follow_cover_stop(struct follow *follow, int64_t ns);
 

@@ -67,7 +67,7 @@ static void state_set(struct follow *follow, struct follow_thread *thread, int s
     thread->since = ns;
 }
 
-/* What a thread that doesn't run is doing is no longer known. */
+/* The state of a thread that doesn't run is no longer known. */
 static void thread_lose(struct follow *follow, struct follow_thread *thread, int64_t ns)
 {
     state_set(follow, thread, -1, ns);
@@ -109,7 +109,7 @@ static void follow_thread_end(struct follow *follow, struct follow_thread *threa
     follow_thread_free(follow, thread);
 }
 
-/* The CPU's thread leaves it. `known`: what it does from now on is what it said last. */
+/* The CPU's thread leaves it. `known`: its state from now on is the one last recorded. */
 static void follow_cpu_leave(struct follow *follow, unsigned on, int64_t ns, bool known)
 {
     struct follow_cpu *cpu = &follow->cpus[on];
@@ -298,7 +298,7 @@ static int follow_turn_order(const void *a, const void *b)
     if (x->ns != y->ns) {
         return x->ns < y->ns ? -1 : 1;
     }
-    /* What begins comes first, so that CPUs that take over from each other leave no hole. */
+    /* A turn that begins comes first, so that CPUs that take over from each other leave no hole. */
     return x->covered != y->covered ? (int)y->covered - (int)x->covered : (int)x->cpu - (int)y->cpu;
 }
 

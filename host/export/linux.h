@@ -27,7 +27,7 @@ enum linux_event linux_event_of(const struct kev_item *item, const struct follow
 int32_t linux_tid(const struct follow_thread *thread);
 /* The number of the thread that ran on the CPU when the event happened. */
 int32_t linux_current(const struct kev_item *item, const struct follow_step *step);
-/* What the thread is called there: its name, or its process's and its tid. "unknown" of NULL. */
+/* The thread's name there: its name, or its process's and its tid. "unknown" of NULL. */
 void linux_comm(const struct export *export, const struct follow_thread *thread, char *to,
                 size_t room);
 /* The state of the thread that a switch takes the CPU from: 0 it is ready, 1 it waits, 16 it has

@@ -2,9 +2,9 @@
 /*
  * --trace-dat: a file of trace-cmd, version 6, for `trace-cmd report` and KernelShark; its manual
  * page trace-cmd.dat.v6(5) has the format, tracedat_types.c what events look like. Each CPU's pages
- * of the ring buffer are spooled, and written behind the header, which needs all types. Formats and
- * names are spooled, too, so memory grows with neither. What was lost is said at the head of a
- * page, where the readers look for it, and by an event kymo/lost.
+ * of the ring buffer are spooled, and written after the header, which needs all types. Formats and
+ * names are spooled, too, so memory grows with neither. Losses are reported at the head of a page,
+ * where the readers look for it, and by an event kymo/lost.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #define PAGE SPOOL_BLOCK
 #define PAGE_HEAD 16
-#define COUNT_BYTES 8 /* room for the count of lost events, behind a page's events */
+#define COUNT_BYTES 8 /* room for the count of lost events, after a page's events */
 #define MISSED (1u << 31)
 #define MISSED_COUNT (1u << 30)
 #define DELTA_BITS 27
@@ -30,7 +30,7 @@
 struct tracedat_cpu {
     struct spool_chain chain;
     uint8_t page[PAGE];
-    size_t used;   /* bytes behind its head */
+    size_t used;   /* bytes after its head */
     uint64_t last; /* ns of the last event of the CPU */
     uint64_t lost;
     bool missed; /* before the page in the making events were lost: `lost`, 0: not known */
@@ -226,7 +226,7 @@ static int tracedat_event_take(struct export *export, const struct kev_item *ite
     return tracedat->record.failed ? -1 : event_store(tracedat, cpu, ns);
 }
 
-/* What opens the buffer behind a loss comes before what reports it. */
+/* The events that open the buffer after a loss come before those that report it. */
 static int tracedat_loss_take(struct export *export, const struct kev_item *item)
 {
     struct tracedat *tracedat = tracedat_of(export);
@@ -266,7 +266,7 @@ static const char header_event[] = "# compressed entry header\n"
                                    "\ttime_stamp : type == 31\n"
                                    "\tdata max type_len  == 28\n";
 
-/* The file up to its pages, which are behind `at` bytes. */
+/* The file up to its pages, which are after `at` bytes. */
 struct head {
     struct out *out;
     uint64_t at;
@@ -303,7 +303,7 @@ static int spooled_put(const struct tracedat *tracedat, struct head *head,
     return spool_text_copy(&tracedat->spool, text, head->out);
 }
 
-/* What tells how to read the pages. 0 or -1. */
+/* Writes the description of the pages. Returns 0 or -1. */
 static int formats_put(const struct tracedat *tracedat, struct head *head)
 {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;

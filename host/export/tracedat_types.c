@@ -71,12 +71,12 @@ static void tracedat_bytes_put(struct record *record, const void *data, size_t n
 
 /* ---- a field, in the format or in the record ---------------------------------------- */
 
-/* What a walk over the fields makes: the format (fields, arguments of its print format), or the
+/* The result of a walk over the fields: the format (fields, arguments of its print format), or the
  * record. */
 struct walk {
     struct record *record; /* NULL: the format */
     FILE *fields, *print, *arguments;
-    const char *between; /* what stands in the print format before the next field */
+    const char *between; /* the print format's text before the next field */
     size_t offset;
 };
 
@@ -400,7 +400,7 @@ static void tracedat_record_begin(struct record *record, const struct type *type
     tracedat_bytes_put(record, &pid, sizeof(pid));
 }
 
-/* The texts, behind the fields; those get to know where. */
+/* The texts, after the fields; those get to know where. */
 static void record_end(struct record *record)
 {
     uint32_t location, base = (uint32_t)record->used;

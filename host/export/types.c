@@ -68,7 +68,7 @@ void types_name_put(FILE *file, const char *name)
     }
 }
 
-/* What makes two events the same type, and its hash. */
+/* The key that makes two events the same type, and its hash. */
 static uint32_t form_hash(struct kev_capture *capture, unsigned *nvalues)
 {
     const struct kev_value *value;

@@ -50,7 +50,7 @@ static bool is_checked(const struct blocklog_piece *piece)
     return (piece->flags & BLOCKLOG_CHECKED) != 0 && piece->bytes >= TRACE_SLOT_BYTES;
 }
 
-/* Returns the bytes of the trailers that belong behind a record's buffers. */
+/* Returns the bytes of the trailers that belong after a record's buffers. */
 static uint64_t trailer_bytes(const struct blocklog_header *header)
 {
     uint64_t bytes = 0;
@@ -127,7 +127,7 @@ struct reading {
     struct extract_capture *capture;
     int (*take)(void *context, const void *data, size_t bytes);
     void *context;
-    uint64_t offset; /* behind what was given or given up */
+    uint64_t offset; /* after what was given or given up */
     uint64_t lost;   /* slots that the target had refused up to there: they have offsets, too */
     uint64_t place;  /* where the next byte stood in the file that the target would have written */
     uint32_t buffers[CAPTURE_CHECK_CPUS]; /* up to there */
@@ -177,7 +177,7 @@ static bool copy_of(struct reading *reading, uint64_t after, uint64_t offset, ui
     return false;
 }
 
-/* Adds the trailer that the target would have written behind this buffer to a file; the buffer
+/* Adds the trailer that the target would have written after this buffer to a file; the buffer
  * began there at `at` and the trailers before it. */
 static int take_trailer(struct reading *reading, const uint8_t *data, uint32_t bytes,
                         struct capture_place place)

@@ -37,7 +37,7 @@ struct extract_list {
 /* 0, or -ENOMEM, -ENODEV. Then extract_list_free(). */
 int extract_list(struct blocklog *log, struct extract_list *list);
 void extract_list_free(struct extract_list *list);
-/* Gives the capture's bytes, each buffer's CHECK and BUFFER_END behind it, in order to `take`,
+/* Gives the capture's bytes, each buffer's CHECK and BUFFER_END after it, in order to `take`,
  * which returns 0, or -1 to end; damaged records of which there is no sound copy are left out and
  * counted. 0, or -1: `take` has ended it, or a negative errno of the disk's. */
 int extract_read(struct blocklog *log, struct extract_capture *capture,

@@ -38,7 +38,7 @@ static const char extract_help[] =
     "                 for a damaged disk, or a copy that left bad sectors out\n"
     "  --log NUMBER   like --scan, for this log: a disk on which a new log was begun\n"
     "                 still has what was not written over since; 1 is the oldest,\n"
-    "                 --scan --list says which there are\n"
+    "                 --scan --list prints them\n"
     "  -h, --help     print this text\n"
     "\n"
     "With --core: the last moments of a machine that has died, its flight recorder, out of\n"

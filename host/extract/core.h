@@ -60,7 +60,7 @@ struct core_search {
     uint64_t elsewhere_offset, elsewhere_physical;
 };
 
-/* The next one behind what search has seen; zeroed at first. False: there is none. */
+/* The next one after what search has seen; zeroed at first. False: there is none. */
 bool core_find(const struct core *core, struct core_search *search, struct core_window *window);
 
 /* core_write.c */

@@ -15,7 +15,7 @@
 
 static const uint32_t core_find_magic_word = KYMO_RETAIN_MAGIC;
 
-/* Why what begins like a header is none; the first of each kind is told. */
+/* Why what begins like a header is none; the first of each kind is reported. */
 static void core_find_note_rejected(struct core_search *search, const struct core_part *part,
                                     uint64_t at, uint64_t offset)
 {

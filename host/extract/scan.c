@@ -31,7 +31,7 @@ static uint32_t extract_scan_header_crc(const void *data, size_t bytes)
     return ~crc32c_add(CRC32C_START, data, bytes);
 }
 
-/* Returns behind how many sectors the first piece's data begins: where its CRC is right. */
+/* Returns after how many sectors the first piece's data begins: where its CRC is right. */
 static int layout_of(const struct blocklog_disk *disk, uint64_t sector,
                      const struct blocklog_header *header)
 {

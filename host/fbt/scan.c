@@ -3,7 +3,7 @@
  * Looks through a function for the instructions that fbt may displace: see scan.h. What is
  * displaced must do the same elsewhere, nothing may jump into its middle, and nobody else may patch
  * it or know it by its address. One instruction is enough on AArch64, and for a breakpoint of
- * x86-64. Of Thumb-2's 16-bit ones it takes two, or the filling behind a function's last one, or a
+ * x86-64. Of Thumb-2's 16-bit ones it takes two, or the filling after a function's last one, or a
  * pad near by (struct fbt_pad).
  */
 #include "host/fbt/scan.h"
@@ -163,7 +163,7 @@ static bool before_too(const struct walk *w)
            !w->before_displaced;
 }
 
-/* The function's code ends with a narrow return, and the filling behind it makes room for a wide
+/* The function's code ends with a narrow return, and the filling after it makes room for a wide
  * branch. */
 static bool filling_too(const struct walk *w)
 {

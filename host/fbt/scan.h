@@ -8,7 +8,7 @@
 
 #include "host/fbt/insn.h"
 
-/* Of the branch that replaces instructions: on Arm, and of x86's breakpoint. */
+/* The bytes of the branch that replaces instructions on Arm, and of x86's breakpoint. */
 enum { FBT_SITE_BYTES = 4, FBT_BREAKPOINT_BYTES = 1 };
 
 struct fbt_text {
@@ -41,7 +41,7 @@ struct fbt_return {
     uint64_t pad;  /* 0: the branch reaches by itself */
     bool tail;     /* it jumps to another function */
     /* Bytes displaced, the return instruction the last of them. 2 without a pad: the branch covers
-     * the filling behind it, too. */
+     * the filling after it, too. */
     uint8_t length;
 };
 enum { FBT_RETURNS_MAX = 64 };

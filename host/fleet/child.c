@@ -114,7 +114,7 @@ int fleet_child_start(struct fleet_child *child, char *const argv[], int input, 
         (config != NULL && pipe_make(extra) != 0)) {
         error = errno;
     }
-    /* It is read by nobody yet, so it has to fit into the pipe. */
+    /* Nobody reads the text yet, so it has to fit into the pipe. */
     if (error == 0 && config != NULL &&
         (fcntl(extra[1], F_SETPIPE_SZ, (int)strlen(config) + 4096) < 0 ||
          write(extra[1], config, strlen(config)) != (ssize_t)strlen(config))) {
@@ -215,7 +215,7 @@ bool fleet_child_answer(struct fleet_child *child, char *what, char *text, size_
 
     while ((given = fleet_child_line(child, text, room)) &&
            sscanf(text, "%3u %c", &number, &sign) == 2 && sign == '%') {
-        /* What came while nobody read is old: only the last of it is shown. */
+        /* Text that came while nobody read is old: only its end is shown. */
         percent = number;
         late = more_said(child);
         if (!late) {

@@ -18,7 +18,7 @@
 
 /* ---- the address ------------------------------------------------------------------- */
 
-/* Takes the characters of a set. Returns what is behind them, NULL: none, or too many. */
+/* Takes the characters of a set. Returns what is after them, NULL: none, or too many. */
 static const char *clickhouse_word_take(const char *from, const char *set, char *to, size_t room)
 {
     size_t n = strspn(from, set);
@@ -80,14 +80,14 @@ const char *clickhouse_parse(struct clickhouse *servers, const char *url)
     at = clickhouse_word_take(at + 1, "_" ALPHANUMERIC, servers->database,
                               sizeof(servers->database));
     if (at == NULL) {
-        return "a database is letters, digits and _ behind the /";
+        return "a database is letters, digits and _ after the /";
     }
     if (strncmp(at, cluster, strlen(cluster)) == 0) {
         at = clickhouse_word_take(at + strlen(cluster), "_" ALPHANUMERIC, servers->cluster,
                                   sizeof(servers->cluster));
     }
     if (at == NULL || *at != '\0') {
-        return "only ?cluster=NAME may be behind the database";
+        return "only ?cluster=NAME may follow the database";
     }
     if (servers->nhosts > 1 && servers->cluster[0] == '\0') {
         return "several servers are the shards of a cluster: ?cluster=NAME, as remote_servers in "
@@ -156,7 +156,7 @@ static int curl_start(const struct clickhouse *servers, unsigned host, const cha
 }
 
 /* The answer's last line is the status of HTTP. What a server says is one line with a stack or a
- * version behind it. */
+ * version after it. */
 static int answer_check(const struct clickhouse *servers, unsigned host, int status, char *answer)
 {
     char *code = strrchr(answer, '\n');
@@ -205,7 +205,7 @@ int clickhouse_run(struct clickhouse *servers, unsigned host, const char *scope,
     if (write(curl.to, sql, strlen(sql)) < 0 && errno != EPIPE) {
         kymo_error("curl: %s", strerror(errno));
     }
-    /* What is wrong may be longer than the answer that the caller has room for. */
+    /* An error may be longer than the answer that the caller has room for. */
     status = fleet_child_end(&curl, large ? answer : own, large ? room : sizeof(own));
     if (accepted != NULL && strncmp(large ? answer : own, accepted, strlen(accepted)) == 0) {
         return 0;

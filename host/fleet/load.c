@@ -134,7 +134,7 @@ static void csv_put(FILE *to, const char *text)
     fputs("\",", to);
 }
 
-/* What each row begins with; NULL: no memory. To be freed. */
+/* Returns the text with which each row begins; NULL: no memory. To be freed. */
 static char *prefix_make(const struct fleet_capture *capture)
 {
     char *text = NULL;

@@ -118,7 +118,7 @@ static int orphan_remove(struct dataset *dataset, const FTSENT *entry)
     return 0;
 }
 
-/* What others have left, who are dead: the lock is ours. */
+/* Removes the remains of dead processes: the lock is ours. */
 static int remains_remove(struct dataset *dataset)
 {
     char *paths[] = {(char *)dataset->path, NULL};

@@ -271,7 +271,7 @@ int clickhouse_prepare(struct clickhouse *servers, unsigned host)
     if (clickhouse_run(servers, host, "", text, NULL, 0) != 0) {
         return -1;
     }
-    /* What these very views were made for is complete. Other marks are of views that go now. */
+    /* The mark of these very views is complete. Other marks are of views that go now. */
     snprintf(text, sizeof(text),
              "SELECT name FROM system.tables WHERE database = '%s' AND engine = 'View' AND "
              "name LIKE 'kymo\\\\_views\\\\_%%'",

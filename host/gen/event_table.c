@@ -44,7 +44,7 @@ static char *event_table_copy_text(const char *from, const char *end)
     return strndup(from, (size_t)(end - from));
 }
 
-/* Behind a string that begins here. */
+/* After a string that begins here. */
 static const char *event_table_skip_string(const char *at)
 {
     for (at++; *at != '"'; at++) {
@@ -56,7 +56,7 @@ static const char *event_table_skip_string(const char *at)
     return at + 1;
 }
 
-/* The fields between the parentheses that begin at *text, which is moved behind them. */
+/* The fields between the parentheses that begin at *text, which is moved past them. */
 static unsigned event_table_split_fields(const char **text, char *fields[FIELDS])
 {
     const char *at = *text + 1, *from = at;
@@ -101,7 +101,7 @@ static void check_name(const char *what, const char *text)
 
 /* ---- arguments ------------------------------------------------------------------- */
 
-/* One argument: A(type, name). */
+/* Adds an argument: A(type, name). */
 static void event_table_add_argument(struct table_list *list, const char *text)
 {
     struct table_argument *argument = &list->argument[list->n];
@@ -144,8 +144,8 @@ static void read_list(struct table_list *list, const char *wrapper, const char *
     size_t length = strlen(wrapper);
 
     if (strncmp(text, wrapper, length) != 0 || text[length] != '(') {
-        event_table_refuse_line(
-            "\"%s\" stands where a list is wanted; write %s(A(type, name), ...)", text, wrapper);
+        event_table_refuse_line("\"%s\" is where a list is wanted; write %s(A(type, name), ...)",
+                                text, wrapper);
     }
     text += length;
     unsigned n = event_table_split_fields(&text, fields);
@@ -297,8 +297,7 @@ static const char *read_about(const char *text)
     size_t length = strlen(text);
 
     if (length < 2 || text[0] != '"' || event_table_skip_string(text) != text + length) {
-        event_table_refuse_line("\"%s\" stands where the meaning is wanted; write it in quotes",
-                                text);
+        event_table_refuse_line("\"%s\" is where the meaning is wanted; write it in quotes", text);
     }
     if (strstr(text, "*/")) {
         event_table_refuse_line(
@@ -400,7 +399,7 @@ static char *event_table_read_file(const char *path)
     return text;
 }
 
-/* Behind blanks, comments and what is the preprocessor's. */
+/* After blanks, comments and what is the preprocessor's. */
 static const char *event_table_skip_blanks(const char *at)
 {
     for (;; at++) {

@@ -182,7 +182,7 @@ static void dif_md_print_variable(const struct variable *v)
     gen_print(&out);
 }
 
-/* The constants of an index, those that several CPUs share behind the CPU's own. */
+/* The constants of an index, those that several CPUs share after the CPU's own. */
 static void register_cell(struct gen_row *out, const struct dt_registers *r, unsigned index)
 {
     char name[DT_REGISTER_NAME];

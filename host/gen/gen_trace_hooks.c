@@ -79,7 +79,7 @@ static void hooks_print_call(unsigned indent, const char *function, const struct
     printf(");\n");
 }
 
-/* All arguments as 64-bit words, with zeros behind them. */
+/* All arguments as 64-bit words, with zeros after them. */
 static void print_words(unsigned indent, const struct table_list *list, unsigned zeros)
 {
     unsigned at = indent + (unsigned)strlen("const uint64_t words[] = {"), column = at;

@@ -33,7 +33,7 @@ static const struct event trace_names_foreign_rows[] = {
 #include "host/reader/foreign_events.def"
 };
 
-/* QNX's names that are not the printed ones: behind _NTO_TRACE_, with the class where they
+/* QNX's names that are not the printed ones: after _NTO_TRACE_, with the class where they
  * have it. */
 static const struct {
     const char *printed, *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A capture as the files of host/kev/ see it; kev.h is what programs see. The library stands on the
- * reader (host/reader/), on owners, selections and records, which `kymo print` and `kymo stat` use
- * too. One thread per capture: no locks.
+ * A capture for the files of host/kev/; programs see kev.h. The library stands on the reader
+ * (host/reader/), on owners, selections and records, which `kymo print` and `kymo stat` use too.
+ * One thread per capture: no locks.
  */
 #ifndef HOST_KEV_CAPTURE_H
 #define HOST_KEV_CAPTURE_H
@@ -35,12 +35,12 @@ struct capture_scope {
     const char *text; /* NULL: of KEV_SCOPE_OVERWRITTEN */
 };
 
-/* When a CPU is covered, and what is missing of it. */
+/* When a CPU is covered, and which of its parts are missing. */
 struct capture_cpu {
     struct kev_span *spans;
     long nspans;
-    bool head;          /* behind BUFFER, TIME and DROPPED: no event of the buffer has come */
-    bool passed;        /* it has an event behind the selection's end */
+    bool head;          /* after BUFFER, TIME and DROPPED: no event of the buffer has come */
+    bool passed;        /* it has an event after the selection's end */
     uint32_t row, rows; /* of info.missing: the next one, the CPU's last one + 1 */
 };
 
@@ -53,11 +53,11 @@ struct kev_capture {
     enum capture_stage stage;
     struct kev_options options;
     struct kymo_select select;
-    char *selected[CAPTURE_SELECTS]; /* "--pid 3": what select's pointers refer to */
+    char *selected[CAPTURE_SELECTS]; /* "--pid 3": the texts of select's pointers */
     unsigned nselected;
     char *selection; /* all of it, as text */
     struct log_programs log;
-    char *log_list; /* what log's pointer refers to */
+    char *log_list; /* the list of log's pointer */
     char log_missing[CAPTURE_PROGRAMS][sizeof(((struct log_missing *)0)->id)];
     unsigned nlog_missing;
     uint32_t wanted; /* internal classes of which some event is selected */
@@ -65,7 +65,7 @@ struct kev_capture {
     struct owners *owners;
     struct kev_facts facts;
     char build_id[2 * 64 + 1];
-    struct capture_scope scopes[CAPTURE_SCOPES + 1]; /* the last one: for what has no room */
+    struct capture_scope scopes[CAPTURE_SCOPES + 1]; /* the last: those without room */
     unsigned nscopes, scope;
     struct capture_cpu cpus[KEV_CPUS];
 
@@ -76,7 +76,7 @@ struct kev_capture {
     bool given;           /* the last item is the event */
     uint64_t from;        /* kev_capture_seek(): in cycles, 0: none */
     uint64_t last;        /* time of the newest event */
-    struct kev_error end; /* what the reader said at the end; text empty: nothing */
+    struct kev_error end; /* the reader's error at the end; text empty: none */
     struct kev_item item;
     struct kev_loss loss;
     char loss_text[1024], class_text[24];
@@ -104,12 +104,13 @@ struct kev_capture {
 int capture_fault(struct kev_capture *capture, enum kev_fault_code code, const char *remedy,
                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 int capture_fault_of(struct kev_capture *capture, const struct kev_error *error);
-/* What the selection's functions have said instead of printing it (quiet.c). */
+/* The selection's messages, which its functions don't print here (quiet.c). */
 const char *quiet_said(void);
 
 int64_t capture_ns(const struct kev_capture *capture, uint64_t cycles); /* item.c */
 
-/* scope.c. Finds what was not meant to be recorded; gives it. False: there is no more. */
+/* scope.c. Finds and gives a kind of event that was not meant to be recorded. False: there is no
+ * more. */
 void scope_find(struct kev_capture *capture);
 bool scope_next(struct kev_capture *capture);
 

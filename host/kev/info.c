@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a capture says of itself and of its terms: facts, attributes, coverage, descriptions, names.
+ * A capture's facts and terms: facts, attributes, coverage, descriptions, names.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Iteration: scope, then events and losses by time, then what shows at the end. An event is held
- * until its losses have been given. Memory: the reader's, a buffer per CPU and 64 bytes for each
- * buffer of the file. Proof: test/host/kev/kev_test.c, test/host/kev/check.
+ * Iteration: scope, then events and losses by time, then the losses that show at the end. An event
+ * is held until its losses have been given. Memory: the reader's, a buffer per CPU and 64 bytes for
+ * each buffer of the file. Proof: test/kev/test_kev.c, test/kev/check.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -129,7 +129,7 @@ static bool kev_item_event_take(struct kev_capture *capture)
     }
 }
 
-/* The event and what it reports; false: none of it is wanted. */
+/* The event and the losses that it reports; false: none of them is wanted. */
 static bool event_next(struct kev_capture *capture)
 {
     const struct kev_event *event = &capture->event;
@@ -253,7 +253,7 @@ int kev_capture_seek(struct kev_capture *capture, int64_t ns)
         cycles = cycles < facts->start ? facts->start - cycles : 0;
     }
     capture->given = capture->decoded = false;
-    /* Forward it is the way that is left; the event last given is behind. */
+    /* Reading forward gets only to events after the one last given. */
     if (capture->stage != CAPTURE_EVENTS || cycles <= capture->last) {
         rewind_all(capture);
     }

@@ -42,7 +42,7 @@ extern "C" {
 /* The version that runs, "1.2"; lives as long as the program. */
 const char *kev_version(void);
 
-/* What functions return that return int and have nothing else to say. */
+/* The results of functions that return int and have no other result. */
 enum kev_outcome {
     KEV_FAILED = -2,  /* not done; kev_capture_fault() says why */
     KEV_LOSSY = -1,   /* the end, but events are missing; kev_capture_fault() says which */
@@ -52,7 +52,7 @@ enum kev_outcome {
 
 /* A pid or tid that is not known, or that there is none. */
 #define KEV_NOBODY (-1)
-/* Times before all and behind all: a bound that is not known. */
+/* Times before all others and after all others: a bound that is not known. */
 #define KEV_EVER INT64_MIN
 #define KEV_NEVER INT64_MAX
 
@@ -64,7 +64,7 @@ enum kev_fault_code {
     KEV_FAULT_NONE = 0,
     KEV_FAULT_USE = 1,       /* a call out of order, or a selection that can't be */
     KEV_FAULT_SYSTEM = 2,    /* a file can't be opened or read, no memory */
-    KEV_FAULT_DAMAGED = 3,   /* what is here can't be what was written, or is no capture */
+    KEV_FAULT_DAMAGED = 3,   /* the bytes can't be those written, or are no capture */
     KEV_FAULT_CUT_SHORT = 4, /* the file ends too early */
     KEV_FAULT_LOSSY = 5      /* events are missing */
 };
@@ -73,8 +73,8 @@ struct kev_fault {
     int32_t code;        /* enum kev_fault_code */
     int32_t recoverable; /* 1: kev_capture_set_recover() gives the sound rest */
     int64_t offset;      /* byte of the file; -1: it is not about a place */
-    const char *text;    /* all of it: file, place, what is wrong, remedy; no newline */
-    const char *remedy;  /* what can be done, NULL: nothing */
+    const char *text;    /* all of it: file, place, error, remedy; no newline */
+    const char *remedy;  /* the remedy alone, NULL: none */
 };
 
 /* The capture's last fault; never NULL. Lives until the next call that fails. */
@@ -102,8 +102,8 @@ int kev_capture_select(struct kev_capture *capture, const char *option, const ch
  * call, and where no ELF file is found, they stay the words that the target recorded. */
 int kev_capture_set_log_text(struct kev_capture *capture, const char *paths);
 
-/* Open it: once. A path of "-" is standard input. The descriptor stays the caller's; `name` is what
- * messages call it. A pipe or socket is copied to a temporary file, to its end, because CPUs are
+/* Open it: once. A path of "-" is standard input. The descriptor stays the caller's; `name` is its
+ * name in messages. A pipe or socket is copied to a temporary file, to its end, because CPUs are
  * merged by time. Memory is read where it lies and must stay. */
 int kev_capture_open(struct kev_capture *capture, const char *path);
 int kev_capture_open_descriptor(struct kev_capture *capture, int descriptor, const char *name);
@@ -136,11 +136,11 @@ struct kev_facts {
 const struct kev_facts *kev_capture_facts(const struct kev_capture *capture);
 /* A text attribute (docs/reference/format.md), its key without TRACE_: "DATE", "PANIC_REASON". */
 const char *kev_capture_attribute(const struct kev_capture *capture, const char *key);
-/* Attribute `index`, from 0, in the file's order. Returns 1, or 0 behind the last one. */
+/* Attribute `index`, from 0, in the file's order. Returns 1, or 0 after the last one. */
 int kev_capture_attribute_at(const struct kev_capture *capture, unsigned index, const char **key,
                              const char **value);
 /* Stretch `index` of the time over which all events of a CPU are in the capture, but what filters
- * left out. Returns 1, or 0 behind the last one; another kernel's capture has none. */
+ * left out. Returns 1, or 0 after the last one; another kernel's capture has none. */
 int kev_capture_covered(const struct kev_capture *capture, unsigned cpu, unsigned index,
                         int64_t *from_ns, int64_t *to_ns);
 
@@ -162,7 +162,7 @@ const struct kev_description *kev_capture_describe(struct kev_capture *capture, 
 enum kev_item_kind {
     KEV_ITEM_EVENT = 1,
     KEV_ITEM_LOSS = 2, /* events are missing: `loss` */
-    KEV_ITEM_SCOPE = 3 /* before all events: what was not meant to be recorded or given: `loss` */
+    KEV_ITEM_SCOPE = 3 /* before all events: not meant to be recorded or given: `loss` */
 };
 
 enum kev_item_flag {
@@ -202,8 +202,8 @@ enum kev_loss_kind {
     KEV_LOSS_DAMAGED = 4,   /* bytes or slots were passed over, here or before this was cut out */
     /* Scope. */
     KEV_SCOPE_FILTER = 64,      /* a filter of the recording, as the header says */
-    KEV_SCOPE_GATE = 65,        /* a D program decided what was recorded */
-    KEV_SCOPE_UNKNOWN = 66,     /* the header does not say what was recorded */
+    KEV_SCOPE_GATE = 65,        /* a D program selected the events */
+    KEV_SCOPE_UNKNOWN = 66,     /* the header does not say which events were recorded */
     KEV_SCOPE_PAUSES = 67,      /* the recording may have paused between buffers */
     KEV_SCOPE_OVERWRITTEN = 68, /* `buffers` of a CPU were overwritten before its first one */
     KEV_SCOPE_CUT = 69,         /* the capture is a part of another one */
@@ -224,7 +224,7 @@ struct kev_loss {
     const char *text;       /* a sentence without a full stop */
 };
 
-/* The next item by time, of equal times the lower CPU's. A loss comes before the event behind it.
+/* The next item by time, of equal times the lower CPU's. A loss comes before the event after it.
  * Returns KEV_GIVEN; at the end KEV_COMPLETE or KEV_LOSSY; KEV_FAILED. */
 int kev_capture_next(struct kev_capture *capture, const struct kev_item **item);
 /* The next item is the first one that is not before `ns`. The names and owners of what follows are
@@ -241,7 +241,7 @@ enum kev_value_type {
     KEV_VALUE_BYTES = 5     /* text, with any bytes */
 };
 
-/* What a number stands for. Later versions may have more. */
+/* The meaning of a number. Later versions may have more. */
 enum kev_meaning {
     KEV_MEANS_PLAIN = 0,
     KEV_MEANS_PROCESS = 1, /* a pid */
@@ -258,19 +258,19 @@ enum kev_meaning {
 };
 
 struct kev_value {
-    const char *name; /* "pid", "rcvid"; "d0" of what has no description; "str" */
+    const char *name; /* "pid", "rcvid"; "d0" without a description; "str" */
     uint32_t type;    /* enum kev_value_type */
     uint32_t meaning; /* enum kev_meaning */
     uint32_t bits;    /* 32 or 64; 0 of text and bytes */
     int64_t integer;  /* the number, its sign extended */
     uint64_t number;
-    /* Of text and bytes all of it, with a NUL behind it; of a number what it is called (a process,
-     * a thread, an interrupt, an error), NULL: that is not known. */
+    /* For text and bytes: all of it, followed by a NUL. For a number: its name (of a process, a
+     * thread, an interrupt, an error), NULL: not known. */
     const char *text;
     size_t length; /* of text, without its NUL */
 };
 
-/* The values of the event that kev_capture_next() gave last: how many; one of them, NULL behind the
+/* The values of the event that kev_capture_next() gave last: how many; one of them, NULL after the
  * last; the one that is called so, NULL: there is none. */
 unsigned kev_capture_values(struct kev_capture *capture);
 const struct kev_value *kev_capture_value(struct kev_capture *capture, unsigned index);
@@ -278,12 +278,12 @@ const struct kev_value *kev_capture_value_of(struct kev_capture *capture, const 
 /* Its payload as the slots hold it, in this machine's byte order. *words is NULL if the last item
  * is no event. Returns how many words there are. */
 unsigned kev_capture_words(struct kev_capture *capture, const uint32_t **words);
-/* What a state, interrupt, kernel call or error number is called; NULL: unknown. Lives as long as
- * the capture. */
+/* The name of a state, interrupt, kernel call or error number; NULL: unknown. The name lives as
+ * long as the capture. */
 const char *kev_capture_term(const struct kev_capture *capture, unsigned meaning, unsigned number);
 
 /* Since 1.1. The first four bytes of a program's build id, in hexadecimal, whose log events so far
- * stayed words because no ELF file of it was found: of program `index`, from 0; NULL behind the
+ * stayed words because no ELF file of it was found: of program `index`, from 0; NULL after the
  * last. Lives as long as the capture. */
 const char *kev_capture_log_missing(const struct kev_capture *capture, unsigned index);
 
@@ -294,8 +294,8 @@ const char *kev_capture_log_missing(const struct kev_capture *capture, unsigned 
  * KEV_LOSSY: there are more lives than the library keeps (a million); KEV_FAILED. */
 int kev_capture_learn(struct kev_capture *capture);
 
-/* What a process (tid KEV_NOBODY) or a thread is called, after the item last given. NULL: unknown.
- * Lives until the next item. */
+/* The name of a process (tid KEV_NOBODY) or a thread, after the item last given. NULL: unknown. The
+ * name lives until the next item. */
 const char *kev_capture_name(const struct kev_capture *capture, int32_t pid, int32_t tid);
 
 struct kev_life {
@@ -306,7 +306,7 @@ struct kev_life {
     const char *name; /* the last one it had, NULL: unknown */
 };
 
-/* After kev_capture_learn(). Life `index`, in the order of first events; NULL behind the last. */
+/* After kev_capture_learn(). Life `index`, in the order of first events; NULL after the last. */
 const struct kev_life *kev_capture_life(const struct kev_capture *capture, unsigned index);
 /* The life of a process (tid KEV_NOBODY) or a thread at a time: ids are used again. NULL: none. */
 const struct kev_life *kev_capture_life_at(const struct kev_capture *capture, int32_t pid,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The lives of processes and threads: an id's first event to its end, and again if it is used
- * again. The dump of the state at START tells of what is there as if it were made, so a life that
- * is told of again goes on. Proof: test/host/kev/kev_test.c.
+ * again. The dump of the state at START reports what exists as if it were made, so a life that is
+ * reported again continues. Proof: test/kev/test_kev.c.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Losses as items, before the event behind them: what DROPPED slots count, buffers that are
- * missing, what recovering passed over, an end that comes too early. Each says when the missing
- * events were made, by the stretches over which their CPU is covered (host/reader/cover.c). A
- * selection has only the losses that may be of its events. Proof: test/host/kev/kev_test.c.
+ * Losses as items, before the event after them: events that DROPPED slots count, missing buffers,
+ * bytes that recovering passed over, an end that comes too early. Each says when the missing events
+ * were made, by the stretches over which their CPU is covered (host/reader/cover.c). A selection
+ * has only the losses that may be of its events. Proof: test/kev/test_kev.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ void loss_rewind(struct kev_capture *capture)
 }
 
 /* When events that a CPU lost were made: in front of its stretch that `time` is in, which begins
- * with the buffer that reports them, or behind that stretch. */
+ * with the buffer that reports them, or after that stretch. */
 static struct kev_span span_missing(const struct capture_cpu *cpu, uint64_t time, bool front)
 {
     struct kev_span missing = {0, front ? time : UINT64_MAX};
@@ -265,7 +265,7 @@ static bool rows_give(struct kev_capture *capture)
     return false;
 }
 
-/* What the reader said instead of an end: too early, or bytes are missing. */
+/* The reader's error instead of an end: the file ends too early, or bytes are missing. */
 static bool end_give(struct kev_capture *capture)
 {
     const struct kev_error *end = &capture->end;
@@ -293,7 +293,7 @@ static bool damage_give(struct kev_capture *capture)
     uint64_t counted =
         damage->places + damage->slots + damage->events + damage->sequences + damage->sums;
 
-    /* What is only noted may be about the buffers whose losses have been given. */
+    /* A note alone may be about the buffers whose losses have been given. */
     if (counted == 0 && (damage->first[0] == '\0' || capture->losses > 0)) {
         return false;
     }
@@ -308,7 +308,7 @@ static bool damage_give(struct kev_capture *capture)
     return loss_give(capture, -1, capture->last, damage->first_offset);
 }
 
-/* What was missing from the capture that this one was cut out of, as its attributes have it. */
+/* Gives the doubt about the capture that this one was cut out of, as its attributes have it. */
 static bool doubt_give(struct kev_capture *capture)
 {
     const char *doubt = kev_cut_doubt(capture->kev);

@@ -11,7 +11,7 @@
 
 #define STRING(x) #x
 #define VERSION_TEXT(major, minor) STRING(major) "." STRING(minor)
-#define WHO "kev_capture_select()" /* what a message about a selection begins with */
+#define WHO "kev_capture_select()" /* the beginning of a message about a selection */
 
 static const struct option select_options[] = {SELECT_OPTIONS, {NULL, 0, NULL, 0}};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A library does not print: takes the place of host/diag.c, whose messages the selection's
- * functions use, and keeps what they say for the fault of the capture. Each thread has its own.
+ * functions use, and keeps their messages for the fault of the capture. Each thread has its own.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scope: what was not meant to be recorded, or not meant to be given. It is no loss, but a program
- * that takes absence for silence has to know it, so it stands before the first event. Proof:
- * test/host/kev/kev_test.c.
+ * Scope: events that were not meant to be recorded, or not meant to be given. It is no loss, but a
+ * program that takes absence for silence has to know it, so it stands before the first event.
+ * Proof: test/kev/test_kev.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

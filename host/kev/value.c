@@ -17,7 +17,7 @@
 
 #define MEANINGS 16 /* by the length of the name */
 
-/* What a number of this name means, by the length of the name. */
+/* The meaning of a number of this name, by the length of the name. */
 static const struct {
     const char *name;
     enum kev_meaning meaning;
@@ -33,7 +33,7 @@ static const struct {
     [9] = {{"interrupt", KEV_MEANS_INTERRUPT}},
 };
 
-/* Words of D's events after the handle; the bytes that follow (docs/reference/format.md, D). */
+/* Words of D's events after the handle; the bytes that follow them (docs/format.md, D). */
 static const struct {
     unsigned words;
     const char *names[4];
@@ -133,8 +133,8 @@ static void meaning_fill(struct kev_capture *capture, struct kev_value *value, i
     value->length = value->text == NULL ? 0 : strlen(value->text);
 }
 
-/* The process of a tid in front of which none is named: REPLY_MESSAGE and MSG_ERROR have it
- * behind. */
+/* The process of a tid before which none is named: REPLY_MESSAGE and MSG_ERROR have the process
+ * after the tid. */
 static int32_t process_behind(const struct record *record)
 {
     if (record->nfields == 2 && strcmp(record->fields[0].arg->name, "tid") == 0 &&

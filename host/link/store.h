@@ -21,7 +21,7 @@
 struct store {
     const char *output; /* the user's file; NULL: as the target says */
     bool force;         /* which may be replaced */
-    bool is_passing;    /* it will not be kept: nothing is said of it */
+    bool is_passing;    /* it will not be kept: no message about it */
     struct channel *channel;
     unsigned long stored; /* captures */
     bool begun;           /* one is coming */

@@ -8,7 +8,7 @@
 #include "host/log/log.h"
 #include "host/remote/elf_id.h"
 
-/* What an ELF file has of formats, as long as it is open. */
+/* The formats of an ELF file, as long as it is open. */
 struct log_formats {
     const uint8_t *bytes;
     size_t size;
@@ -17,7 +17,7 @@ struct log_formats {
 };
 /* False: it has none, or no build id. */
 bool log_formats_of(Elf *, struct log_formats *);
-/* Reads what is at an offset of the formats, with a NUL behind their last byte. Returns false if
+/* Reads what is at an offset of the formats, with a NUL after their last byte. Returns false if
  * that is no site. */
 bool log_site_read(const uint8_t *bytes, size_t size, uint32_t offset, struct log_site *);
 

@@ -24,7 +24,7 @@ enum { PROGRAMS_MOST = 1024, FILES_MOST = 4096 };
 /* The formats of a build id. */
 struct log_program {
     uint32_t id;
-    uint8_t *bytes; /* of .kymo_log, with a NUL behind; NULL: no ELF file was found */
+    uint8_t *bytes; /* of .kymo_log, with a NUL after; NULL: no ELF file was found */
     size_t size;
 };
 
@@ -139,7 +139,7 @@ static void list_try(struct search *search, const char *list)
     }
 }
 
-/* What the user named, KYMO_ELF, the folder of the capture (NULL: there is none). */
+/* Looks where the user said, in KYMO_ELF, and in the capture's folder (NULL: there is none). */
 static void places_try(struct search *search, const struct log_programs *all, const char *capture)
 {
     const char *slash = capture == NULL ? NULL : strrchr(capture, '/');

@@ -28,7 +28,7 @@ struct work {
     size_t n, room;
 };
 
-/* One conversion of a format. */
+/* A conversion of a format. */
 struct spec {
     char flags[FLAGS_MOST + 1];
     int width, precision; /* -1: none */
@@ -55,7 +55,7 @@ static void text_say(struct work *w, const char *what, const struct spec *spec, 
     log_format_text_put(w, why, strlen(why));
 }
 
-/* The next word, 0 behind the last one; *good tells. */
+/* The next word, 0 after the last one, which *good tells. */
 static uint32_t log_format_word_take(struct work *w, bool *good)
 {
     *good &= w->at < w->nwords;
@@ -137,7 +137,7 @@ static int log_format_number_parse(struct work *w, const char **at)
     return number < WIDTH_MOST ? number : WIDTH_MOST;
 }
 
-/* Parses behind the %. Returns the first byte behind the conversion. */
+/* Parses the text after the %. Returns the first byte after the conversion. */
 static const char *spec_parse(struct work *w, const char *at, struct spec *spec)
 {
     const char *from = at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Log text in all commands: which ELF files are searched besides those of find.c (files and folders
- * that the user named, and the programs of the boards of this kymo), and what is said of a program
+ * that the user named, and the programs of the boards of this kymo), and the messages on a program
  * that has none. See log.h.
  */
 #include "host/log/log.h"

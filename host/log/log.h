@@ -84,11 +84,11 @@ void log_programs_each(const struct log_programs *, const char *capture,
 void log_programs_free(struct log_programs *);
 
 /* format.c. Sets [*from, return value) to the next piece of a probe's source without the blanks
- * around it, and *at behind its comma. Returns NULL if there is none. */
+ * around it, and *at past its comma. Returns NULL if there is none. */
 const char *log_piece_next(const char **at, const char **from);
-/* Makes the text of an event's argument words, at most room - 1 bytes, as printf() would,
- * with the level in front unless it is "info". What doesn't fit together (a format that asks for
- * what is not there, %n) is said in the text. */
+/* Makes the text of an event's argument words, at most room - 1 bytes, as printf() would, with the
+ * level in front unless it is "info". What doesn't fit together (a format that asks for what is not
+ * there, %n) is reported in the text. */
 void log_format(const struct log_site *site, const uint32_t *words, unsigned nwords, char *text,
                 size_t room);
 

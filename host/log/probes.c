@@ -3,8 +3,8 @@
  * The static probes of a program (<kymo_probe.h>) as derived probes of D. Such a probe is an event
  * of log text, so its base is the event that programs insert, and its predicate compares the words
  * that say which place of which program it is (abi/sys/log.h): two programs may have the same
- * addresses, but not the same build id. Arguments are loaded from the words behind them. See log.h.
- * Proof: test/host/log/check, test/board/statics.py.
+ * addresses, but not the same build id. Arguments are loaded from the words after them. See log.h.
+ * Proof: test/log/check, test/boot/statics.py.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@
 
 enum { NAME_ROOM = 128, VALUE_ROOM = 160, ARGUMENTS_MOST = 6, TESTS_IN_A_ROW = 4 };
 
-/* Places one behind the other, of one probe: what the words say of the first and of the last. */
+/* Places one after the other, of one probe: what the words say of the first and of the last. */
 struct run {
     uint32_t first, last;
-    unsigned next; /* number of the place behind it */
+    unsigned next; /* number of the place after it */
 };
 
 /* A probe while it is read. Places of one name belong together if their arguments agree. */
@@ -148,7 +148,7 @@ static bool place_add(struct probe **list, const struct log_site *site, unsigned
     return run_add(p, number, word);
 }
 
-/* The sites lie one behind the other. False: there was no memory for some. */
+/* The sites lie one after the other. False: there was no memory for some. */
 static bool probes_read(const struct log_formats *formats, const uint8_t *bytes,
                         struct probe **list)
 {
@@ -320,7 +320,7 @@ static bool log_probes_derive(struct dt_session *session, const struct probe *p,
 static void formats_add(struct dt_session *session, const struct log_formats *formats,
                         const char *program)
 {
-    uint8_t *bytes = calloc(1, formats->size + 1); /* with the NUL behind the last one */
+    uint8_t *bytes = calloc(1, formats->size + 1); /* with the NUL after the last one */
     struct probe *list = NULL, *next;
     bool all = bytes != NULL;
 

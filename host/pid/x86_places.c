@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Places in x86-64's functions: see places.h. Instructions have no fixed length, so they are read
- * from the function's beginning on (isa/x86_64/step.h). One whose length is not known ends that:
- * what is behind it has no probes, and the function none at its returns, as some could be there.
+ * from the function's beginning on (abi/x86_step.h). One whose length is not known ends that: what
+ * is after it has no probes, and the function none at its returns, as some could be there.
  */
 #include "isa/x86_64/step.h"
 #include "host/pid/places.h"
@@ -108,7 +108,7 @@ void pid_x86_places(const struct pid_code *c, void (*fn)(void *arg, const struct
         }
         if (s.kind == X86_STEP_UNKNOWN) {
             p.returns = true;
-            p.refuse = "an instruction whose length is not known, nor what is behind it";
+            p.refuse = "an instruction whose length is not known, nor what follows it";
             fn(arg, &p);
             return;
         }

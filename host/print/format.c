@@ -9,7 +9,7 @@
 
 #include "host/print/format.h"
 
-/* Returns the text behind the digits, or NULL if the number is too large. */
+/* Returns the text after the digits, or NULL if the number is too large. */
 static const char *print_format_number_parse(const char *at, unsigned *value)
 {
     *value = 0;
@@ -22,7 +22,7 @@ static const char *print_format_number_parse(const char *at, unsigned *value)
     return at;
 }
 
-/* Returns the text behind the conversion whose % stood before `at`; NULL if it is none. The flags +
+/* Returns the text after the conversion whose % stood before `at`; NULL if it is none. The flags +
  * and space are for signed numbers, of which there are none: they have no effect. */
 static const char *conversion_parse(struct format_piece *piece, const char *at)
 {
@@ -44,7 +44,7 @@ static const char *conversion_parse(struct format_piece *piece, const char *at)
     return at + 1;
 }
 
-/* Takes the text up to the next %; of %% the second is text. Returns the text behind it. */
+/* Takes the text up to the next %; of %% the second is text. Returns the text after it. */
 static const char *text_parse(struct format_piece *piece, const char *at)
 {
     piece->text = at;

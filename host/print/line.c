@@ -338,7 +338,7 @@ static void print_line_put_call(struct line *l)
     }
 }
 
-/* Printed behind the arguments of an event of a state dump, which says what existed already. */
+/* Printed after the arguments of an event of a state dump, which says what existed already. */
 static const struct kev_arg dump_mark = {.type = 'D', .name = "dump"};
 
 /* ---- all of it ---------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ struct line_style {
     bool one_line;                       /* -n: all arguments on the event's line */
     enum line_time time;                 /* --time */
     enum line_dialect dialect;           /* --style */
-    const struct owners *owners;         /* --names: names behind ids, and the owner; NULL: none */
+    const struct owners *owners;         /* --names: names after ids, and the owner; NULL: none */
     struct owner owner;                  /* the event's owner */
     const struct print_symbols *symbols; /* --symbols: names for addresses; NULL: none */
     const struct format *format;         /* -p: the head of a line; NULL: the usual one */
@@ -42,13 +42,13 @@ void line_signed(struct out *out, const struct kev_field *field);
 
 /* ---- parts of line_event() ---------------------------------------------------------- */
 
-/* line_args.c. Prints fields behind a name, or one a line if there are more than two, and the
+/* line_args.c. Prints fields after a name, or one a line if there are more than two, and the
  * newline. */
 void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
                  const struct line_style *style);
 /* The type of a word of a message that is also printed as characters: no capture has it. */
 #define LINE_TYPE_MESSAGE 'M'
-/* Prints "(name)" behind field i if it is a pid or tid that has a name. */
+/* Prints "(name)" after field i if it is a pid or tid that has a name. */
 void line_id_name(struct out *out, const struct kev_field *fields, unsigned n, unsigned i,
                   const struct owners *owners);
 /* line_int.c, for events that are whole: which interrupt; the name with it; the body. */

@@ -127,7 +127,7 @@ void out_seconds(struct out *out, int64_t ns)
         out_char(out, '-');
     }
     out_u64(out, size / 1000000000u);
-    size = size % 1000000000u + 1000000000u; /* nine digits behind a one */
+    size = size % 1000000000u + 1000000000u; /* nine digits after a one */
     for (unsigned i = 10; i > 0; i--, size /= 10) {
         fraction[i - 1] = (char)('0' + size % 10);
     }

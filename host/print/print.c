@@ -36,7 +36,7 @@ static const char print_help[] =
     "  --time UNIT    print times as cycles (the default, hexadecimal), s (seconds since the\n"
     "                 start, with nine decimals) or ns (nanoseconds since the start)\n"
     "  --style N      print the text of QNX's traceprinter 6 (6.x), 7 (7.x) or 8 (8.0)\n"
-    "  --names        print each event's owner, and names behind the ids of processes and\n"
+    "  --names        print each event's owner, and names after the ids of processes and\n"
     "                 threads\n"
     "  --json         for programs: one JSON object a line\n"
     "  --csv          for programs: RFC 4180, with a line of names first\n"

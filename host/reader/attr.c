@@ -14,7 +14,7 @@
 #define HEAD_MAX 65536
 #define ATTRS_MAX 256
 #define SEARCH_MOST (8u << 20) /* for buffers in a file that may be no capture */
-#define SAMPLES 64             /* behind that, spread over the file, the last one at its end */
+#define SAMPLES 64             /* after that, spread over the file, the last one at its end */
 #define SAMPLE_BYTES (2u * TRACE_BUFFER_SLOTS_MOST * TRACE_SLOT_BYTES)
 #define PREFIX "TRACE_"
 #define BEGIN "TRACE_HEADER_BEGIN::"
@@ -161,7 +161,7 @@ static int syspage_take(struct kev *kev, struct kev_error *error)
     return 0;
 }
 
-/* The head is damaged if there are buffers of events behind it; else the file is something else. A
+/* The head is damaged if there are buffers of events after it; else the file is something else. A
  * file that may be anything is not read to its end for that: its first part is, then samples. Each
  * is longer than a buffer, so it has a buffer's head if it is of a capture. */
 static int head_missing(struct kev *kev, struct kev_error *error)

@@ -129,7 +129,7 @@ static int slot_bad(struct kev *kev, struct kev_lane *lane, const struct kev_ent
     return 0;
 }
 
-/* The time of slot i, given the high word of the last TIME, which it may change. */
+/* The time of slot i, given the high word of the previous TIME, which it may change. */
 static uint64_t slot_time(const struct trace_slot *slot, uint64_t *high)
 {
     if (reader_buffer_is_control(slot->header, TRACE_CONTROL_TIME)) {
@@ -147,7 +147,7 @@ static bool earlier_lies(const struct kev_lane *lane, uint32_t i, uint32_t last,
     return last > 1 && before != last && lane->times[i] >= lane->times[before];
 }
 
-/* An event of its own, at the time of the CPU's last one. BUFFER and TIME stand beside events. */
+/* An event of its own, at the time of the CPU's previous one. BUFFER and TIME are no events. */
 static bool stamp_is_equal(struct kev_lane *lane, uint32_t i)
 {
     uint32_t header = lane->slots[i].header, structure = TRACE_GET_STRUCT(header);
@@ -224,7 +224,7 @@ static int sum_check(struct kev *kev, struct kev_lane *lane, const struct kev_en
     return 0;
 }
 
-/* What a buffer needs to be clean, one slot after the other. */
+/* The state of a check that a buffer is clean, one slot after the other. */
 struct clean {
     uint64_t high, last; /* the last TIME's high word, in its place; the last slot's time */
     uint64_t event_time; /* like the lane's; UINT64_MAX: no event is known */
@@ -344,8 +344,8 @@ static void tail_time(struct kev_lane *lane)
  * stream it was. Before a CPU's first TIME its first one serves. A low word that falls by more than
  * half its range without a TIME is a rollover. Slots of class EMPTY are filler.
  */
-/* An event of its own at the time of its CPU's last one; BUFFER and TIME stand beside events, and
- * the slots of a combine event have one time. */
+/* An event of its own at the time of its CPU's previous one; BUFFER and TIME are no events, and the
+ * slots of a combine event have one time. */
 static bool stream_stamp_is_equal(struct kev_lane *lane, const struct trace_slot *slot,
                                   uint64_t time)
 {

@@ -124,7 +124,7 @@ static uint32_t dropped_reason(const struct walk *walk, const struct trace_slot 
     return reason < KYMO_TRACE_REASONS ? 1u << reason : 1u;
 }
 
-/* The reasons in the DROPPED slots behind TIME; whether nothing in the buffer is the kernel's. */
+/* The reasons in the DROPPED slots after TIME; whether nothing in the buffer is the kernel's. */
 static uint32_t buffer_reasons(struct walk *walk, const struct kev_entry *entry, bool *injected)
 {
     struct trace_slot head[3];
@@ -194,7 +194,7 @@ static void buffer_walk(struct walk *walk, const struct kev_entry *entry)
     }
 }
 
-/* The last buffer was the last one. */
+/* The previous buffer was the CPU's last. */
 static void walk_end(struct walk *walk)
 {
     bool whole = kev_is_whole(walk->kev);

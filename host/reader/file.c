@@ -17,7 +17,7 @@
 #include "host/temporary.h"
 
 #define WINDOW_BYTES 65536
-#define WINDOW_LEAST 512 /* around a small read that is somewhere else than the last one */
+#define WINDOW_LEAST 512 /* around a small read away from the previous one */
 _Static_assert(2 * KEV_LOOK_MOST <= WINDOW_BYTES, "two looks in order fit the window");
 
 const volatile int *kev_interrupted;
@@ -195,7 +195,7 @@ int kev_file_wait(struct kev_file *file, struct kev_error *error)
     return kev_file_refresh(file, true, error);
 }
 
-/* Reads from the file itself, bytes that it had at the last refresh. */
+/* Reads from the file itself, bytes that it had at the previous refresh. */
 static int file_pread(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
                       struct kev_error *error)
 {
@@ -230,7 +230,7 @@ static size_t file_part(const struct kev_file *file, uint64_t offset, size_t len
 }
 
 /* Fills the window, far ahead if the file is read in order. Then the window begins with the last
- * small read: behind a buffer's head and its trailer the slots between them are read. */
+ * small read: after a buffer's head and its trailer the slots between them are read. */
 static int window_fill(struct kev_file *file, uint64_t offset, size_t len, struct kev_error *error)
 {
     bool in_order = offset >= file->looked_at && offset - file->looked_at <= KEV_LOOK_MOST;

@@ -12,8 +12,8 @@ struct kev_file {
     const uint8_t *memory; /* NULL: the file */
     char *path;
     uint64_t size;
-    uint8_t *window; /* the bytes around the last small read: small reads are many and close */
-    uint64_t window_at, looked_at; /* the second: the offset of the last small read */
+    uint8_t *window; /* the bytes around the previous small read: small reads are many and close */
+    uint64_t window_at, looked_at; /* the second: the offset of the previous small read */
     size_t window_bytes;
 };
 
@@ -22,12 +22,12 @@ int kev_file_open(struct kev_file *file, const char *path, const struct kev_opti
 void kev_file_close(struct kev_file *file);
 /* Sees how long the file is now; of a pipe takes what is there. */
 int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error);
-/* Says that the file is shorter than it was at the last refresh; returns -1. */
+/* Reports that the file is shorter than it was at the previous refresh; returns -1. */
 int kev_file_truncated(const struct kev_file *file, struct kev_error *error);
 /* Waits until the pipe has more, or an interrupt (an error). */
 int kev_file_wait(struct kev_file *file, struct kev_error *error);
-/* Reads at most len bytes; fewer only at the end that the last refresh saw. -1 and
- * *error on a read error, and if the file is shorter now. */
+/* Reads at most len bytes; fewer only at the end that the previous refresh saw. -1 and *error on a
+ * read error, and if the file is shorter now. */
 long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
                    struct kev_error *error);
 

@@ -210,14 +210,14 @@ static int buffer_step(struct kev *kev, const struct trace_slot pair[2], uint64_
     return buffer_add(kev, pair, at, slots, true, error);
 }
 
-/* Nothing belongs behind the end mark. Recovering: it is passed over. */
+/* Nothing belongs after the end mark. Recovering: it is passed over. */
 static int behind_end(struct kev *kev, uint64_t at, struct kev_error *error)
 {
     if (!kev->options.recover) {
-        return kev_fail(kev, error, at, "%" PRIu64 " bytes are behind the end mark",
+        return kev_fail(kev, error, at, "%" PRIu64 " bytes follow the end mark",
                         kev->file.size - at);
     }
-    kev_note(kev, at, "bytes are behind the end mark");
+    kev_note(kev, at, "bytes follow the end mark");
     kev->damage.places++;
     kev->damage.bytes += kev->file.size - at;
     kev->index.end = kev->file.size;

@@ -44,11 +44,11 @@ struct kev_rows {
 struct kev_gaps {
     struct kev_rows open; /* gaps in the sequence that nothing accounts for so far */
     uint64_t buffers;     /* in them */
-    uint64_t accounted;   /* events that DROPPED slots behind the first of them say */
-    uint64_t outside;     /* lost ones that they say behind the last buffer that is here */
+    uint64_t accounted;   /* events that DROPPED slots after the first of them say */
+    uint64_t outside;     /* lost ones that they say after the last buffer that is here */
     uint64_t told;        /* of those, the ones that no gap before that buffer needs */
     struct kev_rows gone; /* buffers that were in the file and are not */
-    uint32_t ahead;       /* of those, behind the last buffer that is here */
+    uint32_t ahead;       /* of those, after the last buffer that is here */
     int64_t all;          /* of those, in all, less those that are here twice */
 };
 
@@ -109,13 +109,13 @@ int kev_gap_add(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
 /* Likewise, but what comes at `offset` is no buffer. */
 int kev_gap_ahead(struct kev *kev, unsigned cpu, uint32_t gone, uint64_t offset,
                   struct kev_error *error);
-/* What DROPPED slots say of lost buffers. */
+/* The account of lost buffers in DROPPED slots. */
 struct kev_account {
     uint64_t events; /* in them */
     uint64_t lost;   /* of those, the ones that may account for a gap that comes later, too */
 };
 void kev_account_add(struct kev_account *account, const struct trace_slot *dropped);
-/* What a group of them outside of buffers says. */
+/* The account of a group of them outside of buffers. */
 void kev_gap_account(struct kev *kev, unsigned cpu, const struct kev_account *said);
 int kev_gap_look(struct kev *kev, const struct kev_entry *entry, struct kev_error *error);
 int kev_gap_finish(struct kev *kev, struct kev_error *error);

@@ -9,7 +9,7 @@
  * followed by DROPPED slots that account for them, reason "overwritten", "not written" or
  * "recycled", at the head of a later buffer of that CPU or outside of buffers. Every lost buffer
  * counts as one event at least, so a gap of n buffers is accounted for when such DROPPED slots
- * behind it count n events or more. In older formats this is the only account.
+ * after it count n events or more. In older formats this is the only account.
  *
  * The tracelogger writes what a refused buffer held at once, so that no power cut costs the
  * account. The CPU's next buffer may come later: then the slots stand before the gap that they

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The index's look at what makes a capture tamper-evident (docs/reference/format.md §4): the sum
- * over the header, CHECK and BUFFER_END behind each buffer, groups of DROPPED slots outside of
- * buffers, and the end mark. The sum over a buffer's slots is compared when the buffer is loaded
- * (buffer.c). Proof: test/host/reader/check_test.c.
+ * The index's look at what makes a capture tamper-evident (docs/format.md §4): the sum over the
+ * header, CHECK and BUFFER_END after each buffer, groups of DROPPED slots outside of buffers, and
+ * the end mark. The sum over a buffer's slots is compared when the buffer is loaded (buffer.c).
+ * Proof: test/host/test_check.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ int kev_head_check(struct kev *kev, struct kev_error *error)
                      error);
 }
 
-/* Recovering, and what is behind the buffer is no trailer: whether the next group begins behind a
+/* Recovering, and what is after the buffer is no trailer: whether the next group begins after a
  * damaged one. */
 static int trailer_lost(struct kev *kev, uint64_t end, struct kev_error *error)
 {
@@ -128,10 +128,10 @@ int kev_trailer_take(struct kev *kev, struct kev_entry *entry, uint64_t end,
     if (!kev->options.recover) {
         return kev_fail(kev, error, end,
                         "buffer %" PRIu32 " of CPU %u ends here by its count of %" PRIu32
-                        " slots, but CHECK and BUFFER_END are not behind it",
+                        " slots, but CHECK and BUFFER_END don't follow it",
                         entry->sequence, entry->cpu, entry->slots);
     }
-    kev_note(kev, end, "CHECK and BUFFER_END are not behind a buffer");
+    kev_note(kev, end, "CHECK and BUFFER_END don't follow a buffer");
     kev->damage.places++;
     return trailer_lost(kev, end, error);
 }
@@ -286,7 +286,7 @@ int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_e
     if (!whole || (!group.end && index_group_check_value(&pair[0]) != group.sum)) {
         result = group_bad(kev, group.at,
                            whole ? "DROPPED slots are damaged: CHECK has another sum"
-                                 : "no CHECK and BUFFER_END are behind these DROPPED slots",
+                                 : "no CHECK and BUFFER_END follow these DROPPED slots",
                            error);
     } else {
         result = group.end ? end_take(kev, &group, &pair[0], error) : 0;

@@ -2,7 +2,7 @@
 /*
  * The index's look at heads of buffers, and what it does when recovering a damaged Kymo capture: it
  * passes over what is no buffer, and does not believe a count that leads to none. The next buffer
- * is found by a byte-wise search for a BUFFER slot with a TIME slot behind it, both of the same CPU
+ * is found by a byte-wise search for a BUFFER slot with a TIME slot after it, both of the same CPU
  * and with possible values.
  * Proof: test/host/reader/damage_test.c.
  */
@@ -159,7 +159,7 @@ int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct k
     if (kev->checked && have == 2 && kev_pair_is_trailer(pair)) {
         return 0;
     }
-    if (kev->checked && have == 2) { /* a damaged trailer, but the next group is behind it */
+    if (kev->checked && have == 2) { /* a damaged trailer, but the next group is after it */
         have = kev_pair_read(kev, end + PAIR_BYTES, pair, error);
         if (have < 0) {
             return -1;
@@ -175,7 +175,7 @@ int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct k
         return -1;
     }
     fit = ((uint64_t)next - offset) / TRACE_SLOT_BYTES;
-    if (kev->checked && fit >= 4) { /* the next buffer begins behind this one's trailer */
+    if (kev->checked && fit >= 4) { /* the next buffer begins after this one's trailer */
         have = kev_pair_read(kev, (uint64_t)next - PAIR_BYTES, pair, error);
         fit -= have == 2 && kev_pair_is_trailer(pair) ? 2 : 0;
     }

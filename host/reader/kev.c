@@ -60,7 +60,7 @@ void kev_close(struct kev *kev)
     free(kev);
 }
 
-/* Another kernel's first time stands in no head of a buffer. */
+/* Another kernel's first time is in no head of a buffer. */
 static void start_foreign(struct kev *kev)
 {
     uint64_t cpus = kev->options.cpus;

@@ -89,7 +89,7 @@ bool kev_event_is_log(const struct kev_event *event);
  * nothing does. Set once, before the first capture is opened. */
 extern const volatile int *kev_interrupted;
 
-/* Progress is told after each so many events. */
+/* Progress is reported each time that so many events have been read. */
 #define KEV_PROGRESS_EVENTS 65536
 
 /* Is told how far a capture has been read while it is opened and its names are learnt, for readers
@@ -113,9 +113,9 @@ struct kev_cpu_info {
 struct kev_missing {
     unsigned cpu;
     uint32_t first,
-        last;         /* sequence numbers; behind the CPU's last buffer only the least is known */
+        last;         /* sequence numbers; after the CPU's last buffer only the least is known */
     uint32_t buffers; /* of these: others may be accounted for */
-    uint64_t offset;  /* of what is behind them */
+    uint64_t offset;  /* of what is after them */
     bool written;     /* known to have been in the capture */
 };
 
@@ -187,9 +187,9 @@ enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_er
 int kev_refresh(struct kev *kev, bool *ended, struct kev_error *error);
 #define KEV_HOLD_ALL 0
 #define KEV_HOLD_NONE UINT64_MAX
-/* Following: while a CPU has nothing new, kev_next() gives only events that stand in the file
- * before byte `released`: a later one may have to come after an event that is still to be written.
- * At first nothing is held. */
+/* Following: while a CPU has nothing new, kev_next() gives only events that are in the file before
+ * byte `released`: a later one may have to come after an event that is still to be written. At
+ * first nothing is held. */
 void kev_hold(struct kev *kev, uint64_t released);
 /* Starts again with the first event; kev_damage() with what opening has found. Not
  * while following. */
@@ -198,25 +198,24 @@ void kev_rewind(struct kev *kev);
 /*
  * The time over which every event of these classes that CPU `cpu` made is in the capture: an array
  * of spans by time, to be freed; returns their number. Damage that kev_next() will report is not
- * reported here: what is behind it is not covered. -1: another kernel's capture (nothing in it says
+ * reported here: what is after it is not covered. -1: another kernel's capture (nothing in it says
  * what is missing), or out of memory. Call it before the first kev_next().
  */
 long kev_covered(struct kev *kev, unsigned cpu, const struct kev_cover *cover,
                  struct kev_span **spans);
 /* Returns true if the capture says that its recording was completed and that all of it is here. */
 bool kev_is_whole(const struct kev *kev);
-/* Whether a file that begins with these bytes may be a capture, sound or damaged behind them. */
+/* Whether a file that begins with these bytes may be a capture, sound or damaged after them. */
 bool kev_may_begin(const void *bytes, size_t length);
 
 const struct kev_info *kev_info(const struct kev *kev);
 const struct kev_damage *kev_damage(const struct kev *kev);
 
-/* The system page's bytes as they stand in the file; NULL: they are damaged. */
+/* The system page's bytes as they are in the file; NULL: they are damaged. */
 const uint8_t *kev_page(const struct kev *kev, uint32_t *bytes);
 /* The value of an attribute, its key without TRACE_; NULL: there is none. */
 const char *kev_attr(const struct kev *kev, const char *key);
-/* Of a cut (docs/reference/cut.md): the first reason why its original was not whole there; NULL:
- * none. */
+/* For a cut (docs/cut.md): the first reason why its original was not whole there; NULL: none. */
 const char *kev_cut_doubt(const struct kev *kev);
 
 static inline uint32_t kev_word(const struct kev_event *event, unsigned i)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What to say of a probe of cpc, or a counter, that the target doesn't have. Proved by
- * test/board/counters.py.
+ * The message on a probe of cpc, or a counter, that the target doesn't have. Proved by
+ * test/boot/counters.py.
  */
 #include "host/remote/remote.h"
 

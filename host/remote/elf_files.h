@@ -30,7 +30,7 @@ struct elf_files {
 
 /* To the session: from files and folders that the user named, then from the source tree that this
  * program lies in. False: a file that was named is none of them, which has been said. That there is
- * no ELF at all is said too, unless it is to be quiet. */
+ * a message is printed for no ELF at all, too, unless it is to be quiet. */
 bool elf_files_add(const struct elf_files *, struct dt_session *, const char *const *paths,
                    unsigned n, bool quiet);
 

@@ -13,7 +13,7 @@
 
 enum { TYPE_HELPER = 1 };
 
-/* Adds the texts of a section's notes, each with a newline behind it. */
+/* Adds the texts of a section's notes, each with a newline after it. */
 static void texts_add(struct helper_note *to, Elf_Data *data, size_t *length)
 {
     size_t at = 0, name, desc;

@@ -26,7 +26,7 @@ struct pid_making {
     uint32_t count;
     bool offsets; /* a function's instructions, too, if the name is a pattern */
     const struct dt_function *function;
-    /* Of the function: what it returns by, and why one of them can't be probed. */
+    /* The function's facts: its kinds of return, and why one of them can't be probed. */
     unsigned returns;
     const char *no_return;
     unsigned refused;

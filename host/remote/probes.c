@@ -29,7 +29,7 @@ static bool attributes_ok(const struct kymo_d_probe *head)
     return true;
 }
 
-/* The texts behind the head, copied, one pointer each; NULL: they are not well-formed. */
+/* The texts after the head, copied, one pointer each; NULL: they are not well-formed. */
 static char **copy_texts(const char *from, size_t bytes, unsigned n)
 {
     char **texts = calloc(1, (n + 1) * sizeof(*texts) + bytes + 1);

@@ -19,7 +19,7 @@
 #include "host/report/report.h"
 #include "host/temporary.h"
 
-#define TEXT_MOST (8u << 20) /* of what is put into a page */
+#define TEXT_MOST (8u << 20) /* of the text that is put into a page */
 #define REPLAY_LOOK_MS 5     /* whether it has ended */
 
 static const char aggregation_begin[] = "{\"aggregation\"";
@@ -81,7 +81,7 @@ static unsigned aggregations_take(FILE *from, struct bytes *text)
     return left;
 }
 
-/* What was said while they were printed: drops, and why there are none. */
+/* The messages while they were printed: drops, and why there are none. */
 static void said_take(FILE *from, struct bytes *json)
 {
     char said[2000];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A capture as blocks: opening it, the passes over it, and the tables that name what the blocks
- * hold. For `kymo report`, which writes them into a page, and `kymo view`, which keeps them and the
- * timeline. One thread.
+ * A capture as blocks: opening it, the passes over it, and the tables that name the numbers that
+ * the blocks hold. For `kymo report`, which writes them into a page, and `kymo view`, which keeps
+ * them and the timeline. One thread.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static void json_states(struct report *report)
     bytes_text(json, "]");
 }
 
-/* All members but those that depend on what is shown. */
+/* All members but those that depend on the window shown. */
 static void report_tables_begin(struct report *report)
 {
     const struct kev_facts *facts = kev_capture_facts(report->capture);
@@ -225,7 +225,7 @@ static void aggregations_write(struct report *report)
     aggregate_write(&source, &report->pack, &report->usage);
 }
 
-/* Writes what the views need besides the events. */
+/* Writes the data that the views need besides the events. */
 static bool views_write(struct report *report)
 {
     if (!usage_write(report, &report->pack, &report->usage)) {
@@ -237,7 +237,7 @@ static bool views_write(struct report *report)
     return true;
 }
 
-/* Behind the events. Sets report->levels of one that is kept. */
+/* Runs after the events. Sets report->levels of a report that is kept. */
 static bool rest_write(struct report *report)
 {
     const struct report_window whole = window_whole(report->timeline);

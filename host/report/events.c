@@ -3,7 +3,7 @@
  * The events of a page, as columns. A kind is a class and number with a list of values; all events
  * of a kind have as many words, so no event needs a length. A block of events and a block of their
  * values belong together, and each pair is whole in itself: the page opens the values of the blocks
- * that it shows. Texts stand behind the values, once a block.
+ * that it shows. Texts follow the values, once a block.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define HEAP_MOST (32u << 20)
 #define TERMS_MOST 8192
 #define MEANINGS 16
-#define GUESSES 16 /* threads whose values are told apart: by their index, modulo this */
+#define GUESSES 16 /* threads whose values are distinguished: by their index, modulo this */
 
 struct field {
     const char *name; /* lives as long as the capture, or is in `own` */
@@ -31,7 +31,7 @@ struct kind {
     const char *class_name, *name; /* copies; name NULL: unknown */
     unsigned nfields, nwords;
     struct field fields[FIELDS_MOST];
-    struct bytes values; /* of this block: u32 rows of nwords, what differs from the guesses */
+    struct bytes values; /* of this block: u32 rows of nwords, differences from the guesses */
     uint32_t *guesses;   /* [GUESSES][nwords]: the last values of a thread in this block */
     uint32_t rows;
     uint32_t next; /* index + 1 of another kind of the same class and number */
@@ -53,7 +53,7 @@ struct report_events {
     struct bytes payload;
     int64_t *away; /* of an event: the time since the one before it */
     uint32_t *sorted;
-    uint32_t *kind, *cpu, *thread; /* thread: what differs from the CPU's last one */
+    uint32_t *kind, *cpu, *thread; /* thread: its difference from the CPU's previous event */
     uint32_t current[256];         /* of a CPU: the thread of the block's last event */
     struct bytes heap;
     uint32_t heap_slots[HEAP_SLOTS]; /* offset + 1 */
@@ -228,7 +228,7 @@ static uint32_t report_events_hash_bytes(const void *data, size_t length)
 }
 
 /* Offset of a text in the block's heap, where it ends with a NUL; the heap begins with one, which
- * is the text of what has no room. */
+ * is the text of values that have no room. */
 static uint32_t report_heap_put(struct report_events *events, const char *text, size_t length)
 {
     uint32_t *slot = &events->heap_slots[report_events_hash_bytes(text, length) % HEAP_SLOTS];
@@ -251,7 +251,7 @@ static uint32_t report_heap_put(struct report_events *events, const char *text, 
     return *slot - 1;
 }
 
-/* Keeps what a number of this meaning is called. Processes and threads have their own table. */
+/* Keeps the name of a number of this meaning. Processes and threads have their own table. */
 static void term_note(struct report_events *events, const struct kev_value *value)
 {
     uint32_t key[2] = {value->meaning, (uint32_t)value->number};

@@ -102,7 +102,7 @@ bool lanes_symbols(struct report_lanes *lanes, const char *const *paths, unsigne
     return lanes->symbols != NULL;
 }
 
-/* The index of what a number is called; 0 is of those that have no room. */
+/* The index of a number's name; 0 is of those that have no room. */
 static uint32_t report_lanes_name_of(struct report_lanes *lanes, uint32_t type, uint64_t number,
                                      uint32_t thread, const char *text)
 {
@@ -279,10 +279,10 @@ static void report_lanes_state_put(struct report_lanes *lanes, const struct time
     stream_row(lanes->pack, &lanes->causes, 0, 0, cause);
 }
 
-/* What is kept of each thread while its states pass by. */
+/* The state of each thread's lane while its states pass by. */
 struct passing {
     uint32_t sent;  /* its latest message */
-    uint32_t state; /* the last one */
+    uint32_t state; /* the previous one */
 };
 
 /* Threads as they are when a window begins. */
@@ -309,7 +309,7 @@ static struct passing *passing_new(const struct timeline *timeline,
     return passing;
 }
 
-/* Of a page that is written; kymo view answers in a thread of its own. */
+/* Shows the progress of a page that is written; kymo view answers in a thread of its own. */
 static void report_lanes_print_progress(const struct report_lanes *lanes, const char *what,
                                         uint32_t i, uint32_t count)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a page has of a capture that is too large for a browser, instead of its events: for each
- * thread and CPU the shares of running, READY and not known in equal stretches of time, and the
- * other state that lasted longest there. A share above nothing is never rounded to nothing. Memory:
- * 4 bytes for a stretch of a lane, 64 MB at most. Proof: test/host/report/check.py, which compares
- * them with the states of the whole page.
+ * The levels that a page has instead of the events of a capture that is too large for a browser:
+ * for each thread and CPU the shares of running, READY and not known in equal stretches of time,
+ * and the other state that lasted longest there. A share above nothing is never rounded to nothing.
+ * Memory: 4 bytes for a stretch of a lane, 64 MB at most. Proof: test/report/check.py, which
+ * compares them with the states of the whole page.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 
 enum { SHARE_RUN, SHARE_READY, SHARE_UNKNOWN, SHARES };
 
-/* What is added up for the stretch that a lane is in. */
+/* The sums of the stretch that a lane is in. */
 struct sum {
     uint32_t bin;
     uint8_t state;

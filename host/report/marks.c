@@ -42,7 +42,7 @@ void marks_free(struct marks *marks)
 /* The first mark that is not before `ns`, searched from `near` on: rows are nearly in order. */
 static uint32_t report_marks_first_from(const struct marks *marks, uint32_t near, int64_t ns)
 {
-    uint32_t low = near, high = near; /* what is before low is before ns, high is not */
+    uint32_t low = near, high = near; /* rows before low are before ns, high is not */
 
     for (uint64_t step = 1; low > 0 && marks->at[low - 1].ns >= ns; step *= 2) {
         high = low - 1;

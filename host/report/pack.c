@@ -274,7 +274,8 @@ void stream_write(struct pack *pack, struct stream *stream)
 
 /* ---- rows that refer to events ----------------------------------------------------- */
 
-/* An event's distance from the stream's last one, and 1; or 0, and the time as without marks. */
+/* An event's distance from the stream's previous one, and 1; or 0, and the time as without
+ * marks. */
 static void mark_put(struct stream *stream, uint32_t mark, int64_t ns)
 {
     int64_t away = (int64_t)mark - stream->mark;

@@ -13,7 +13,7 @@
 
 struct output;
 
-/* Bytes that grow. After a failure of memory `failed` is set and what is put is dropped. */
+/* Bytes that grow. After a failure of memory `failed` is set and further bytes are dropped. */
 struct bytes {
     uint8_t *data;
     size_t used, room;
@@ -70,14 +70,13 @@ void pack_block(struct pack *pack, const char *name, uint64_t rows, struct bytes
 /* ---- rows with a time and columns -------------------------------------------------- */
 
 #define REPORT_ROWS 65536 /* of a block */
-#define STREAM_KINDS 1024 /* of events, that are told apart where values are guessed */
+#define STREAM_KINDS 1024 /* of events, that are distinguished where values are guessed */
 
 struct stream {
     const char *name;
-    /* Of a page with marks: how the value of each column is guessed, of which a row has only what
-     * is different (docs/reference/report-data.md): b, e: the thread of the event at which the row
-     * begins or ends; k: the last value of a row that began at an event of the same kind. NULL: it
-     * isn't. */
+    /* For a page with marks: how the value of each column is guessed, of which a row has only what
+     * is different (docs/report-data.md): b, e: the thread of the event at which the row begins or
+     * ends; k: the last value of a row that began at an event of the same kind. NULL: it isn't. */
     const char *guess;
     bool lasts; /* a row has a length, too */
     struct bytes times, payload;

@@ -21,10 +21,10 @@
 
 struct report {
     /* The caller's. */
-    const char *input;  /* a path; `memory`: what messages call it */
+    const char *input;  /* a path; `memory`: its name in messages */
     const void *memory; /* NULL: the path is read */
     size_t memory_bytes;
-    bool by_descriptor; /* of a file that may grow is read what it has when it is opened */
+    bool by_descriptor; /* a file that may grow is read up to its end at the time of opening */
     int descriptor;
     const char *name; /* that the page shows; NULL: the input's */
     bool recover;
@@ -38,7 +38,7 @@ struct report {
     timeline_progress *progress;
     void *progress_arg;
     struct pack pack; /* its output, or sink */
-    /* What comes of it. */
+    /* The results. */
     bool levels; /* shares of states over time (not kept: the caller's) */
     bool has_d;  /* D programs have logged into it */
     struct kev_capture *capture;
@@ -53,16 +53,16 @@ struct report {
     char fault[512];     /* of the timeline */
 };
 
-/* Of an input that is standard input ("-") and a stream: it becomes a copy; of what does not begin
- * as a capture only the beginning, unless that may be damaged. False after a message. */
+/* Copies standard input ("-") if it is a stream; only the beginning of what does not begin as a
+ * capture, unless that may be damaged. False after a message. */
 bool report_input_keep(const char *input, bool recover);
-/* Opens the capture and learns its names. Returns KYMO_OK, or another status after a message; of
- * one that grows nothing is said of the capture. */
+/* Opens the capture and learns its names. Returns KYMO_OK, or another status after a message; for a
+ * report that grows, messages on the capture are left out. */
 int report_open(struct report *report);
 /* Writes the blocks; returns the timeline's outcome. *good is false after a failure that it has no
  * words for. */
 int report_blocks(struct report *report, bool *good);
-/* Writes the tables, with `members` of a JSON object, which begin with a comma; behind the
+/* Writes the tables, with `members` of a JSON object, which begin with a comma; after the
  * lanes. */
 void report_tables(const struct report *report, struct pack *pack, const char *members);
 /* Also after a failure. */
@@ -90,7 +90,7 @@ void events_free(struct report_events *events);
 bool events_take(struct report_events *events, const struct kev_item *item, uint32_t thread);
 /* Writes the last block. */
 void events_end(struct report_events *events);
-/* Kinds of events, and what numbers in them are called, as members of a JSON object. */
+/* Kinds of events, and the names of numbers in them, as members of a JSON object. */
 void events_json(const struct report_events *events, struct bytes *json);
 
 /* ---- window.c: what of the timeline a window shows ------------------------------------ */
@@ -126,8 +126,8 @@ struct report_lanes *lanes_new(struct kev_capture *capture, struct pack *pack);
 void lanes_free(struct report_lanes *lanes);
 /* Functions get names from these ELF files and folders. False, after a message: it can't. */
 bool lanes_symbols(struct report_lanes *lanes, const char *const *paths, unsigned n);
-/* Takes what the timeline does not keep, of an event of the thread with this index: names of kernel
- * calls and functions. */
+/* Takes the facts that the timeline does not keep, of an event of the thread with this index: names
+ * of kernel calls and functions. */
 void lanes_note(struct report_lanes *lanes, const struct kev_item *item, uint32_t thread);
 /* Writes the blocks. A thread's index is its index in the timeline and 1. False: no memory. */
 bool lanes_write(struct report_lanes *lanes, const struct timeline *timeline,
@@ -145,8 +145,8 @@ bool levels_write(const struct timeline *timeline, struct pack *pack, struct byt
  * the capture can't be read again, as `fault` says then. */
 bool usage_write(struct report *report, struct pack *pack, struct bytes *json);
 
-/* Of a page without events: reads the capture once more for a member of the tables with what
- * `kymo stat` prints. False: it can't. */
+/* For a page without events: reads the capture once more for a member of the tables with the output
+ * of `kymo stat`. False: it can't. */
 bool usage_summary(const struct report *report, struct bytes *json);
 
 /* ---- aggregate.c: what D programs aggregated --------------------------------------- */
@@ -154,7 +154,7 @@ bool usage_summary(const struct report *report, struct bytes *json);
 struct aggregate_source {
     const char *path;
     int descriptor; /* that the path is about (/proc/self/fd/N); -1: none */
-    bool grows;     /* there is more to come: what is said of its end is left out */
+    bool grows;     /* there is more to come: messages on its end are left out */
 };
 
 /* Writes a block, and a member of the tables, with a comma before it. kev_interrupted ends it. */

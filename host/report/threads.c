@@ -107,7 +107,7 @@ static void json_time(struct bytes *json, int64_t ns)
 }
 
 /* The process at the thread's begin. One that was there before the recording has its name from its
- * own first event, which may be behind the first one of the thread. */
+ * own first event, which may be after the first one of the thread. */
 static const struct kev_life *report_threads_process_of(const struct report_threads *threads,
                                                         const struct thread *thread)
 {
@@ -135,7 +135,7 @@ void threads_json(const struct report_threads *threads, struct bytes *json)
         const struct thread *thread = &threads->threads[i];
         const struct kev_life *process = report_threads_process_of(threads, thread);
 
-        if (process == NULL) { /* another CPU's dump of the state told of it later */
+        if (process == NULL) { /* another CPU's dump of the state reported it later */
             process = kev_capture_life_at(threads->capture, thread->pid, KEV_NOBODY, thread->to);
         }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stretches behind the views of a page (docs/reference/report-data.md): who ran where, who
- * waited how, messages, interrupts. They are what `kymo stat` accounts (host/stat/, which calls the
- * functions of struct stat_watch), so the sums over a whole capture are its figures. A second pass
- * over the capture; memory does not grow with the events, but by 16 bytes for each time that the
- * capture begins or ceases to cover all CPUs. Proof: test/host/report/views.py.
+ * The stretches behind the views of a page (docs/report-data.md): who ran where, who waited how,
+ * messages, interrupts. They are the stretches that `kymo stat` accounts (host/stat/, which calls
+ * the functions of struct stat_watch), so the sums over a whole capture are its figures. A second
+ * pass over the capture; memory does not grow with the events, but by 16 bytes for each time that
+ * the capture begins or ceases to cover all CPUs. Proof: test/report/views.py.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct epoch {
     uint64_t common, now; /* when it began, by both clocks */
 };
 
-/* What a CPU does is the doing of an interrupt until something else is seen there. */
+/* A CPU's work is an interrupt's until something else is seen there. */
 struct cause {
     bool is_interrupt;
     uint32_t line;
@@ -293,7 +293,7 @@ static void streams_end(struct usage *usage, bool write)
     }
 }
 
-/* What the reader finds wrong is not said here: the first pass has said it (cmd.c). */
+/* The reader's complaints are not printed here: the first pass has printed them (cmd.c). */
 static void account_read(struct usage *usage)
 {
     struct kev_event event;
@@ -344,7 +344,7 @@ static void report_usage_account_json(const struct usage *usage, struct bytes *j
     bytes_text(json, "]}");
 }
 
-/* What `kymo stat` prints, as lines, and as JSON. */
+/* The output of `kymo stat`, as lines, and as JSON. */
 static void summary_json(struct stat *stat, struct bytes *json)
 {
     const struct stat_style style = {.bold = false};

@@ -102,7 +102,7 @@ static int chardev_text(struct run *run, char *text, size_t room)
     return run_hold_link(run, path);
 }
 
-/* The link's device stands in <board>/qemu.link. */
+/* The link's device is in <board>/qemu.link. */
 static int link_args(struct run *run)
 {
     char text[2 * PATH_MAX];
@@ -116,7 +116,7 @@ static int link_args(struct run *run)
     return args_file(run, "qemu.link");
 }
 
-/* The disk's device stands in <board>/qemu.disk; of a board without one nothing does. */
+/* The disk's device is in <board>/qemu.disk; a board without one has no such file. */
 static int disk_args(struct run *run)
 {
     char path[PATH_MAX], text[PATH_MAX + 64];

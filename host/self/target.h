@@ -18,8 +18,9 @@ void self_objects(struct target *, struct dt_session *);
 const struct dt_probe_source *self_probes(struct target *);
 bool self_probe_names(struct target *, uint32_t id, struct dt_probe_info *);
 
-/* This target's machine behind D's control call (trace/dtrace/control.h), for callers that send it
- * messages: first start, then calls of any thread; end removes an owner's consumers. */
+/* The target `self` has its machine behind D's control call (trace/dtrace/control.h), for callers
+ * that send it messages: first start, then calls of any thread; end removes an owner's
+ * consumers. */
 void self_control_start(void);
 int self_control(const void *owner, struct kymo_d_call *, const void *in, void *out);
 void self_control_end(const void *owner);

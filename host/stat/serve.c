@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The clients that a server works for: a server thread that runs between receiving a message and
- * its reply runs for the thread that sent it; if it has received several, for the last one. If that
+ * its reply runs for the thread that sent it; if it has received several, for the latest. If that
  * client is itself a server at work, its own client is charged as well, and so on. Times are by the
  * common clock, and only for messages of which send and receive were seen.
  */

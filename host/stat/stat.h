@@ -193,9 +193,9 @@ struct stat_filter {
 };
 
 /*
- * What the account learns, for a caller that shows it over time (host/report/usage.c): stretches
- * whose sums are the account's figures. Called as they become known, all of them from stat_event()
- * and stat_finish(). Times are of the trace clock unless they are said to be of the common one.
+ * The account's stretches, for a caller that shows it over time (host/report/usage.c): their sums
+ * are the account's figures. Called as they become known, all of them from stat_event() and
+ * stat_finish(). Times are of the trace clock unless a comment names the common one.
  */
 struct stat_watch {
     void *arg;
@@ -208,7 +208,7 @@ struct stat_watch {
     /* A thread that was not current was in a state; common clock, in this epoch. */
     void (*waited)(void *arg, const struct thread *thread, unsigned state, uint32_t epoch,
                    uint64_t from, uint64_t to);
-    /* Of a message: sent (client NULL: not known), received, replied to. */
+    /* The steps of a message: sent (client NULL: not known), received, replied to. */
     void (*sent)(void *arg, const struct thread *client, int32_t to, uint64_t now);
     void (*received)(void *arg, const struct open_send *send);
     void (*replied)(void *arg, const struct open_send *send, uint64_t now, bool error);
@@ -223,7 +223,7 @@ struct stat_watch {
 
 struct stat {
     struct kev *kev;
-    const struct stat_watch *watch; /* NULL: nobody is told */
+    const struct stat_watch *watch; /* NULL: nobody watches */
     struct stat_filter filter;
     bool cut; /* the file ends too early */
     struct turn *turns;

@@ -249,7 +249,7 @@ static bool find_any(const struct symbols *symbols, uint64_t address, struct pla
     return found;
 }
 
-/* What does not fit is left out. */
+/* Adds a word; one that does not fit is left out. */
 static void symbols_put_word(char text[SYMBOLS_NAME_MOST], size_t *n, const char *before,
                              const char *word)
 {

@@ -42,14 +42,14 @@ bool symbols_learn_text(struct symbols *symbols, uint32_t pid, uint64_t start, u
 
 /* Names an address of process `pid`; pid 0: the process is unknown, and the address has a name if
  * all programs that have it in their text agree on it. Returns false if it has none. The text is
- * "program`function+0x14 file.c:12", with " in inlined, inlined at file.c:40 in function" behind
+ * "program`function+0x14 file.c:12", with " in inlined, inlined at file.c:40 in function" after
  * it where functions were inlined. */
 bool symbols_name(struct symbols *symbols, uint32_t pid, uint64_t address,
                   char text[SYMBOLS_NAME_MOST]);
 /* Likewise an address as the ELF file of `object` has it; NULL: the kernel's. */
 bool symbols_name_linked(struct symbols *symbols, const char *object, uint64_t address,
                          char text[SYMBOLS_NAME_MOST]);
-/* What the ELF file of `object` says of its addresses. */
+/* The detail in which the ELF file of `object` describes its addresses. */
 enum dt_detail symbols_detail(const struct symbols *symbols, const char *object);
 /* Calls fn for each program that processes had in their text: its name, and the last pid. */
 void symbols_programs(const struct symbols *symbols,

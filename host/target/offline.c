@@ -179,7 +179,7 @@ static bool offline_elf_files(struct target *t, struct dt_session *session,
     return ok;
 }
 
-/* What a machine has, only it knows; but of these none has counters. */
+/* Only a machine itself knows what it lacks; but none of these has counters. */
 static const char *offline_lacks(struct target *t, const char *variable)
 {
     (void)variable;

@@ -64,8 +64,8 @@ struct target_ops {
     int (*look)(struct target *, void **file, size_t *size);
     /* Takes that consumer over, once it is known that this is its program. */
     int (*claim)(struct target *, const void *image, size_t size);
-    /* -x log=1. NULL: the target has no event log. -ECANCELED: none runs now. -E2BIG: saved, or
-     * what is to be said of the probes, is too much. saved: what the program was compiled from. */
+    /* -x log=1. NULL: the target has no event log. -ECANCELED: none runs now. -E2BIG: saved, or the
+     * account of the probes, is too much. saved: what the program was compiled from. */
     int (*log_start)(struct target *, const void *saved, size_t bytes); /* before go */
     /* 1; 0: some of it found no room; -EAGAIN: nothing did, and nothing was taken. */
     int (*log_pass)(struct target *, uint32_t pass, unsigned flags, struct dtrace_status *);
@@ -85,7 +85,7 @@ struct target_ops {
     /* Which of these ELFs a process runs, and its load bias; false: unknown. NULL: there is but one
      * process. */
     bool (*process)(struct target *, int32_t pid, const char **object, uint64_t *bias);
-    /* Of a capture (host/after), NULL of others. left_out: prints which of the probes that were
+    /* For a capture (host/after), NULL for others. left_out: prints which of the probes that were
      * asked for are not there, and why; returns how many. allows: false after messages, the capture
      * doesn't have what the image's clauses read. feed: fires what the next events fire, until the
      * buffers want to be taken or the consumer is over; false: there are no more. report: says on

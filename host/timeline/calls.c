@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kernel calls and functions of the timeline: what a thread is in, from entry to exit. Proof:
- * test/host/timeline/timeline_test.c.
+ * Kernel calls and functions of the timeline, from a thread's entry to its exit. Proof:
+ * test/timeline/test_timeline.c.
  */
 #include "abi/sys/trace.h"
 #include "host/timeline/make.h"
@@ -179,7 +179,7 @@ void calls_event(struct make *make, const struct kev_item *item, const uint32_t 
     if (enter && item->number % 128 == CALL_TRACE_EVENT &&
         kev_capture_facts(make->timeline->capture)->is_kymo &&
         timeline_hides(words, nwords, (item->number & TRACE_EVENT_64) != 0)) {
-        make->timeline->doubt = "a program changed the filters meanwhile: what threads did behind "
+        make->timeline->doubt = "a program changed the filters meanwhile: what threads did after "
                                 "that is unknown";
         cover_stop(make, item->ns);
     }

@@ -9,8 +9,8 @@
 
 #include "host/timeline/make.h"
 
-/* By time; at one time what begins comes first, so that CPUs that take over from each other leave
- * no hole. */
+/* By time; at one time a turn that begins comes first, so that CPUs that take over from each other
+ * leave no hole. */
 static int timeline_turn_order(const void *a, const void *b)
 {
     const struct make_turn *x = a, *y = b;

@@ -13,7 +13,7 @@ struct make_nest { /* what is open, the innermost last: indexes of interrupts or
     uint32_t depth, open[MAKE_NESTED];
 };
 
-/* What is to be known of a thread's next state when it leaves its CPU. */
+/* The facts on a thread's next state, for when it leaves its CPU. */
 struct make_state {
     uint64_t object;
     uint32_t by, other;
@@ -25,7 +25,7 @@ struct make_state {
 };
 
 struct make_thread {
-    struct make_state next; /* current, or held: what comes then */
+    struct make_state next; /* current, or held: the state after it */
     int64_t ended;          /* of the last span */
     uint32_t open;          /* its span that has not ended; TIMELINE_NONE */
     uint32_t epoch;         /* of `open` and `next`, and of `message` */
@@ -41,7 +41,7 @@ struct make_thread {
 
 struct make_cpu {
     bool covered;
-    bool after_interrupt; /* what happens is still the doing of `interrupt` */
+    bool after_interrupt; /* events are still caused by `interrupt` */
     uint32_t interrupt;
     uint32_t current; /* thread, TIMELINE_NONE: not known */
     uint32_t told;    /* current once it is covered, as an injected event says */
@@ -80,7 +80,7 @@ struct make {
     bool failed; /* no memory, or too many entries: fault says */
 };
 
-/* One more entry of an array, zeroed; NULL: it failed. */
+/* Adds a zeroed entry to an array; NULL: it failed. */
 void *make_more(struct make *make, void *array, uint32_t *count, uint32_t *room, size_t bytes);
 bool make_known(const struct make *make, uint32_t epoch); /* all are covered, and were since */
 uint32_t make_thread_of(struct make *make, int32_t pid, int32_t tid, int64_t ns);
@@ -110,7 +110,7 @@ void calls_end(struct make *make);
 
 /* others.c: messages, interrupts, user events */
 void others_event(struct make *make, const struct kev_item *item);
-/* What the thread's doing on this CPU now is caused by. */
+/* The cause of what the thread does on this CPU now. */
 void others_cause(const struct make *make, unsigned cpu, uint32_t thread, struct make_state *state);
 /* A thread is READY, or gone: a message that is open has ended. */
 void others_over(struct make *make, uint32_t thread, unsigned cpu, int64_t ns, bool ready);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages, pulses, interrupts and user events of the timeline, and what caused a state: the
+ * Messages, pulses, interrupts and user events of the timeline, and the causes of states: the
  * interrupt that the CPU of its event was busy with, else the thread that ran there. Messages are
  * matched as `kymo stat` does (host/stat/messages.c). Proof: test/host/timeline/timeline_test.c.
  */
@@ -22,8 +22,8 @@
 #define FUNCTION_ENTER 10
 #define FUNCTION_EXIT 11
 
-/* Behind an interrupt its doing can't be told from that of a kernel call that it interrupted, or
- * that was not recorded, but for what only interrupts end. */
+/* After an interrupt its doing can't be told from that of a kernel call that it interrupted, or
+ * that was not recorded, but for waits that only interrupts end. */
 static bool is_interrupts(const struct make *make, unsigned on, uint32_t thread)
 {
     const struct make_cpu *cpu = &make->cpus[on];

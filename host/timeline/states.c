@@ -49,7 +49,7 @@ static void span_end(struct make *make, uint32_t thread, int64_t ns)
     of->ended = span->to;
 }
 
-/* A stretch of which nothing is known, from the last span to `ns`. */
+/* A stretch of which nothing is known, from the previous span to `ns`. */
 static void gap_fill(struct make *make, uint32_t thread, int64_t ns)
 {
     struct make_thread *of = &make->threads[thread];
@@ -150,7 +150,7 @@ static void held_add(struct make *make, uint32_t thread, unsigned on)
     make->cpus[on].held = thread;
 }
 
-/* It has become known what the CPU runs: states that waited for that begin. */
+/* The CPU's thread has become known: states that waited for that begin. */
 static void timeline_held_begin(struct make *make, unsigned on, int64_t ns)
 {
     while (make->cpus[on].held != TIMELINE_NONE) {
@@ -165,7 +165,7 @@ static void timeline_held_begin(struct make *make, unsigned on, int64_t ns)
     }
 }
 
-/* Of a state dump: the thread is in the state, since when and why is not known. */
+/* For a state dump: the thread is in the state, since when and why is not known. */
 static bool is_dumped(const struct kev_item *item)
 {
     return (item->flags & KEV_FLAG_DUMP) != 0;
@@ -208,7 +208,8 @@ static void timeline_thread_runs(struct make *make, uint32_t thread, const struc
     }
 }
 
-/* What it waits for, by the kernel call that it is in and the message that it has sent. */
+/* Sets the object that the thread waits for, by its kernel call and the message that it has
+ * sent. */
 static void state_describe(struct make *make, uint32_t thread, struct make_state *state)
 {
     const struct make_thread *of = &make->threads[thread];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Memory of the timeline's arrays. What is small comes from malloc(). A large array is a shared
- * mapping of a file without a name in $TMPDIR: the system writes what is not in use to that file,
- * so a timeline may be larger than memory. Room in the file is reserved before it is used, so a
- * full disk is an error and no signal. Proof: test/host/timeline/timeline_test.c.
+ * mapping of a file without a name in $TMPDIR: the system writes pages that are not in use to that
+ * file, so a timeline may be larger than memory. Room in the file is reserved before it is used, so
+ * a full disk is an error and no signal. Proof: test/timeline/test_timeline.c.
  */
 #define _GNU_SOURCE 1 /* mremap() */
 #include <errno.h>
@@ -37,7 +37,7 @@ static struct store *store_of(const struct timeline *timeline, const void *array
     return NULL;
 }
 
-/* A new file of `bytes`, which has what the array had. */
+/* A new file of `bytes`, which has the array's entries. */
 static void *store_new(struct timeline *timeline, void *array, size_t had, size_t bytes)
 {
     struct store *store;

@@ -123,7 +123,7 @@ static bool threads_make(struct make *make)
             continue;
         }
         process = kev_capture_life_at(capture, life->pid, KEV_NOBODY, life->from_ns);
-        if (process == NULL) { /* another CPU's dump of the state told of it later */
+        if (process == NULL) { /* another CPU's dump of the state reported it later */
             process = kev_capture_life_at(capture, life->pid, KEV_NOBODY, life->to_ns);
         }
         make->thread_of_life[i] = n;
@@ -345,7 +345,7 @@ const struct timeline_span *timeline_span(const struct timeline *timeline, uint3
     return &timeline->spans[timeline->by_thread[timeline->threads[thread].first + index]];
 }
 
-/* The first of the spans index[from..to) that ends behind ns. */
+/* The first of the spans index[from..to) that ends after ns. */
 static uint32_t span_search(const struct timeline *timeline, const uint32_t *index, uint32_t from,
                             uint32_t to, int64_t ns)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A capture over time: what each thread did when, what each CPU ran, interrupts, kernel calls,
- * functions, messages, pulses and user events, in compact arrays. Read through libkev; for
- * `kymo why`, `kymo report` and what compares captures. docs/guide/why.md explains it.
+ * functions, messages, pulses and user events, in compact arrays. Read through libkev; for `kymo
+ * why`, `kymo report`, `kymo diff` and others. docs/why.md explains it.
  *
  * Nothing is invented. A stretch of which the capture doesn't show what a thread did is a span of
  * its own, with the state TIMELINE_UNKNOWN; a CPU's is a hole between its runs. A thread's RUNNING
  * is known while the CPU that runs it is covered (kev_capture_covered()), every other state only
- * while all CPUs are, since any of them may end it. Behind a loss a state is unknown until the next
+ * while all CPUs are, since any of them may end it. After a loss a state is unknown until the next
  * event that tells it; so is one that a filter or a D gate of the recording may have hidden.
  *
  * Memory: at most 52 bytes for an event, below 4 G entries of an array. Arrays of more than a few
@@ -34,7 +34,7 @@ enum timeline_flag {
     TIMELINE_ABORTED = 8, /* a message: the client went on without a reply */
 };
 
-/* What began a span. */
+/* The cause of a span. */
 enum timeline_cause {
     TIMELINE_CAUSE_UNKNOWN = 0,
     TIMELINE_CAUSE_SELF = 1,      /* the thread itself: it blocked, or gave up the CPU */
@@ -45,7 +45,7 @@ enum timeline_cause {
 
 struct timeline_span { /* a thread in one state */
     int64_t from, to;  /* ns; to: of the last one the capture's end */
-    uint64_t object;   /* MUTEX, CONDVAR, SEM: address of what it waits for; 0: not known */
+    uint64_t object;   /* MUTEX, CONDVAR, SEM: address of the object; 0: not known */
     uint32_t thread;
     uint32_t by;      /* see `cause` */
     uint32_t other;   /* MUTEX: the thread that owned it; SEND, REPLY: the message; TIMELINE_NONE */
@@ -112,7 +112,7 @@ struct timeline_function { /* FUNC_ENTER to FUNC_EXIT */
 
 struct timeline_user { /* a user event */
     int64_t ns;
-    uint64_t offset; /* of the event in the file, for what it carries */
+    uint64_t offset; /* of the event in the file, for its values */
     uint32_t thread;
     uint16_t number;
     int16_t cpu;
@@ -148,7 +148,7 @@ struct timeline {
     char fault[512];   /* what failed: file, place, remedy; or what is missing */
 };
 
-/* What the header says that was not recorded (docs/reference/format.md, "What was recorded"). */
+/* The scope of the recording by the header (docs/format.md, "What was recorded"). */
 struct timeline_filters {
     bool no_threads, no_interrupts, no_messages, no_calls;
     bool gate;   /* a D program decided: any event may be missing */
@@ -165,8 +165,8 @@ typedef void timeline_progress(void *arg, uint64_t done, uint64_t total);
 /* Given each item of the capture as it is read. False: it failed, and reading ends. */
 typedef bool timeline_item(void *arg, const struct kev_item *item);
 
-/* Reads an open capture, of which no item was taken, to its end. NULL: no memory for anything.
- * With the outcome KEV_FAILED what was read until then is there. The capture must live as long. */
+/* Reads an open capture, of which no item was taken, to its end. NULL: no memory for anything. With
+ * the outcome KEV_FAILED the events read until then are there. The capture must live as long. */
 struct timeline *timeline_new(struct kev_capture *capture, timeline_progress *progress, void *arg);
 /* Likewise after kev_capture_learn(), for one who needs the items, too: they are read once. */
 struct timeline *timeline_new_with(struct kev_capture *capture, timeline_progress *progress,
@@ -176,13 +176,14 @@ struct timeline *timeline_new_with(struct kev_capture *capture, timeline_progres
 void timeline_rest(const struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 
-/* What a thread did at a time (from <= ns < to); NULL: it did not live, or nothing tells of it. */
+/* The span of a thread at a time (from <= ns < to); NULL: it did not live then, or nothing is known
+ * of it. */
 const struct timeline_span *timeline_span_at(const struct timeline *timeline, uint32_t thread,
                                              int64_t ns);
-/* Position in by_thread, counted from the thread's first, of the first span that ends behind
+/* Position in by_thread, counted from the thread's first, of the first span that ends after
  * `ns`; the thread's count if none does. */
 uint32_t timeline_span_find(const struct timeline *timeline, uint32_t thread, int64_t ns);
-/* Position in by_cpu of a CPU's first run that ends behind `ns`; cpu_first[cpu + 1]: none does. */
+/* Position in by_cpu of a CPU's first run that ends after `ns`; cpu_first[cpu + 1]: none does. */
 uint32_t timeline_run_find(const struct timeline *timeline, unsigned cpu, int64_t ns);
 /* Span `index` of a thread, from 0. */
 const struct timeline_span *timeline_span(const struct timeline *timeline, uint32_t thread,

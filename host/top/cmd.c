@@ -252,7 +252,7 @@ static bool top_line_take(struct top *top, const char *line)
     return ++top->shown != top->count && ferror(stdout) == 0;
 }
 
-/* Messages of the consumer: its drops are counted, the last one is shown. */
+/* Messages of the consumer: its drops are counted, the latest message is shown. */
 static void top_message_take(struct top *top, const char *line)
 {
     const char *at = strstr(line, " drop");

@@ -57,7 +57,7 @@ static void top_read_row_add(struct top_frame *frame, const struct top_row *row)
     frame->rows[frame->nrows++] = *row;
 }
 
-/* Reads numbers with a blank before each. Returns what stands behind them, NULL: they are not
+/* Reads numbers with a blank before each. Returns the text after them, NULL: they are not
  * there. */
 static const char *top_read_parse_numbers(const char *at, int64_t *value, unsigned n)
 {

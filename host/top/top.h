@@ -54,7 +54,7 @@ struct top_style {
     uint64_t drops;     /* records and keys that were lost so far */
     enum top_sort sort;
     bool is_paused;
-    /* Of the terminal; 0: there is none, and nothing is cut. */
+    /* The terminal's size; 0: there is none, and nothing is cut. */
     unsigned lines, columns;
     unsigned rows; /* at most; 0: all */
 };

@@ -3,7 +3,7 @@
  * Follows all paths through all functions and joins the states that meet: see unwind.h. Where two
  * paths disagree, what they disagree on is unknown.
  *
- * A call is not followed, but whether it comes back matters: what stands behind a call of abort()
+ * A call is not followed, but whether it comes back matters: what follows a call of abort()
  * belongs to another path. So first each function is asked whether it can return: it can if a way
  * leads from its start to a return, a jump out of it, or a jump that can't be followed.
  */
@@ -23,7 +23,7 @@ struct flow {
     size_t ntodo;
 };
 
-/* The addresses at which execution can continue behind an instruction. */
+/* The addresses at which execution can continue after an instruction. */
 struct next {
     uint64_t at[2];
     unsigned n;
@@ -73,7 +73,7 @@ static uint32_t unwind_flow_half_at(const struct fbt_text *t, uint64_t address)
     return (uint32_t)b[0] | (uint32_t)b[1] << 8;
 }
 
-/* FBT_STOP is also what fbt must not move: a kernel call or a breakpoint goes on behind it. */
+/* FBT_STOP is also what fbt must not move: a kernel call or a breakpoint continues after it. */
 static bool goes_on(const struct flow *f, uint64_t address)
 {
     const struct fbt_text *t = f->t;
@@ -309,7 +309,7 @@ static void follow_edges(struct flow *f, uint64_t at, const struct unwind_state 
     }
 }
 
-/* Decodes an instruction; s becomes the state behind it. */
+/* Decodes an instruction; s becomes the state after it. */
 static struct next unwind_flow_step_insn(struct flow *f, uint64_t at, struct unwind_state *s,
                                          const struct fbt_insn *i, bool conditional)
 {
@@ -329,7 +329,7 @@ static struct next unwind_flow_step_insn(struct flow *f, uint64_t at, struct unw
 
 /*
  * An IT block: its instructions may be executed or not. If the block leaves the function, what it
- * did to the stack is undone for those who go on; else both ways meet behind it.
+ * did to the stack is undone for those who go on; else both ways meet after it.
  */
 static uint64_t step_it(struct flow *f, uint64_t at, struct unwind_state *s, unsigned count)
 {

@@ -70,7 +70,7 @@ static void unwind_print_place(char name, const struct unwind_place *p)
     }
 }
 
-/* Returns true for a no-op, which behind a jump is only padding. */
+/* Returns true for a no-op, which after a jump is only padding. */
 static bool is_nop(const struct fbt_text *t, uint64_t at)
 {
     if (t->x86) {
@@ -153,7 +153,7 @@ static size_t read_functions(Elf *elf, struct symbol **out)
     return n;
 }
 
-/* Of several names of one address the first in the alphabet stays. */
+/* If an address has several names, the first in the alphabet stays. */
 static int write_functions(const char *program, const char *path)
 {
     int fd = open(program, O_RDONLY);

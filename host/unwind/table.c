@@ -115,7 +115,7 @@ static void unwind_table_add_function(struct making *m, const struct fbt_kernel 
     }
 }
 
-/* Returns true if there is code behind a function, and not only padding: it belongs to no function,
+/* Returns true if there is code after a function, and not only padding: it belongs to no function,
  * and nothing is known about it. */
 static bool is_code(const struct fbt_kernel *k, uint64_t from, uint64_t to)
 {

@@ -36,7 +36,7 @@ struct unwind_state {
 void unwind_thumb_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
 void unwind_a64_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
 void unwind_x86_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
-/* Returns true for FBT_STOP that goes on behind it. */
+/* Returns true for FBT_STOP that continues after it. */
 bool unwind_x86_goes_on(const struct fbt_text *, uint64_t address);
 
 /* Parts of effects. */

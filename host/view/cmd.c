@@ -24,7 +24,7 @@
 #define FIRST_LEAST (3 * FIRST_BYTES)  /* of a capture that is shown so */
 #define MOST_LIMIT 20000000            /* that browsers bear */
 #define TICK_MS 5000
-#define SHARE_STEP 0.01 /* of the progress that the page is told */
+#define SHARE_STEP 0.01 /* of the progress that the page shows */
 
 static const char view_help[] =
     "Usage: kymo view [--port N] [--open] FILE\n"
@@ -105,7 +105,7 @@ void view_begin(const struct server *server, bool browse)
             dup2(null, STDOUT_FILENO);
             setsid();
             execlp("xdg-open", "xdg-open", server_url(server), (char *)NULL);
-            kymo_error("--open: xdg-open: %s; the address stands above", strerror(errno));
+            kymo_error("--open: xdg-open: %s; the address is printed above", strerror(errno));
             _exit(127);
         }
         signal(SIGCHLD, SIG_DFL);

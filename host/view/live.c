@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kymo view -t: a thread does what `kymo capture` does, so what the target is told to be safe is on
- * the disk; it tells when a capture begins, and this one shows what has come of it. A snapshot is
- * made of all that has come, at most a quarter of the time, so a longer recording is shown less
- * often. If the link breaks it is tried again. Proof: test/host/view/live.py.
+ * kymo view -t: a thread does what `kymo capture` does, so data that the target learns is safe is
+ * on the disk; it reports when a capture begins, and the main thread shows the part that has come.
+ * A snapshot is made of all that has come, at most a quarter of the time, so a longer recording is
+ * shown less often. If the link breaks it is tried again. Proof: test/view/live.py.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 
 #define LOOK_MS 250
 #define TICK_LOOKS 20
-#define LEAST_BYTES 16384 /* that have come since the last snapshot */
+#define LEAST_BYTES 16384 /* that have come since the previous snapshot */
 #define SHARE 3           /* so much longer than a snapshot took nothing is read */
 #define WAIT_MOST 8       /* seconds between two tries */
 
@@ -151,7 +151,7 @@ static void snapshot_show(struct live *live, size_t bytes, bool complete)
     live->next = view_live_now_ms() + SHARE * (view_live_now_ms() - began);
 }
 
-/* The capture that has begun last, behind a break of the link another one. */
+/* The capture that began most recently; after a break of the link, another one. */
 static void capture_take(struct live *live)
 {
     int coming;

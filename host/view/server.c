@@ -275,7 +275,7 @@ static bool host_is_ours(const struct server *server, struct MHD_Connection *con
     return host != NULL && (strcmp(host, ours[0]) == 0 || strcmp(host, ours[1]) == 0);
 }
 
-/* The path behind the secret; NULL: it has another one. Takes as long for any. */
+/* The path after the secret; NULL: it has another one. Takes as long for any. */
 static const char *view_server_path_of(const struct server *server, const char *url)
 {
     size_t length = strlen(server->token);

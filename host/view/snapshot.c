@@ -31,7 +31,7 @@ struct snapshot {
     uint64_t used; /* bytes of the file */
     struct kept *blocks;
     uint32_t nblocks, room;
-    uint32_t *events; /* blocks of events, the one of their values behind each; by time */
+    uint32_t *events; /* blocks of events, the one of their values after each; by time */
     uint32_t nevents, events_room;
     bool said; /* why it failed */
 };
@@ -223,7 +223,7 @@ static bool window_answer(struct snapshot *snapshot, uint64_t generation, uint32
     bool good = true, whole = count == snapshot->nevents;
 
     if (!whole) {
-        /* Of events of the same time some may be in the block before or behind: not that time. */
+        /* Some events of the same time may be in the previous or the next block: not that time. */
         from = view_snapshot_block_of(snapshot, first)->from;
         from += first > 0 && view_snapshot_block_of(snapshot, first - 1)->to == from;
         to = view_snapshot_block_of(snapshot, first + count - 1)->to;

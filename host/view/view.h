@@ -53,7 +53,7 @@ const char *server_url(const struct server *server);
 void server_show(struct server *server, struct snapshot *snapshot, bool grows);
 /* There will be no other snapshot. */
 void server_show_no_more(struct server *server);
-/* What is said below the page's title; share: of what is being read, below 0: of nothing. */
+/* The text below the page's title; share: of what is being read, below 0: of nothing. */
 void server_say(struct server *server, double share, const char *text);
 /* Answers those that wait, so that those that have gone are noticed; every few seconds. */
 void server_tick(struct server *server);

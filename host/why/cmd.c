@@ -217,7 +217,7 @@ static uint32_t why_thread_find(const struct timeline *timeline, const struct re
         found = i;
     }
     if (found == TIMELINE_NONE && elsewhere != TIMELINE_NONE) {
-        kymo_error("%s: nothing tells of thread %s then: its events are from %.6f to %.6f s",
+        kymo_error("%s: nothing is known of thread %s then: its events are from %.6f to %.6f s",
                    request->input, request->thread, (double)timeline->threads[elsewhere].from / 1e9,
                    (double)(timeline->threads[elsewhere].to < timeline->to
                                 ? timeline->threads[elsewhere].to

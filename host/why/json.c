@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What kymo why found, for programs: one JSON object a line, times in nanoseconds since the
- * capture's start. Bytes of names that are no printable ASCII become \u00XX. Proof:
- * test/host/why/check.
+ * The answer of kymo why for programs: one JSON object a line, times in nanoseconds since the
+ * capture's start. Bytes of names that are no printable ASCII become \u00XX. Proof: test/why/check.
  */
 #include <inttypes.h>
 #include <stdio.h>

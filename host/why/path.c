@@ -168,8 +168,8 @@ static void path_follow(struct why *why, uint32_t thread, int64_t from, int64_t 
     }
 }
 
-/* The wake-ups back from `ns`, until an interrupt, a thread that stands in the chain already, or
- * what is not known. */
+/* The wake-ups back from `ns`, until an interrupt, a thread that is in the chain already, or what
+ * is not known. */
 static void why_chain_find(struct why *why, uint32_t thread, int64_t ns)
 {
     const struct timeline *timeline = why->timeline;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who ran on the CPUs in a stretch of time. Memory is bounded: with more than RAN_MOST threads the
- * later ones are left out, the longest of those that are here are shown. Proof:
- * test/host/why/why_test.c, test/host/why/check.
+ * The threads that ran on the CPUs in a stretch of time. Memory is bounded: with more than RAN_MOST
+ * threads the later ones are left out, the longest of those that are here are shown. Proof:
+ * test/why/test_why.c, test/why/check.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static void ran_add(struct why_ran *all, unsigned *n, const struct why_ran *more
     }
 }
 
-/* What was idle comes last: on a machine of many CPUs it would hide who ran instead. */
+/* Idle time comes last: on a machine of many CPUs it would hide who ran instead. */
 static int ran_order(const void *a, const void *b)
 {
     const struct why_ran *x = a, *y = b;

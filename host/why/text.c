@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What kymo why found, as text: the path, indented by who waits for whom, inversions, and the chain
- * of wake-ups. Names are of the capture, and escaped. Proof: test/host/why/check.
+ * The answer of kymo why as text: the path, indented by who waits for whom, inversions, and the
+ * chain of wake-ups. Names are of the capture, and escaped. Proof: test/why/check.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static void interrupt_put(const struct timeline *timeline, uint32_t number)
     }
 }
 
-/* Who ran while the thread could have. */
+/* The threads that ran while the thread could have. */
 static void ready_put(const struct why *why, const struct why_part *part)
 {
     const struct timeline *timeline = why->timeline;
@@ -167,7 +167,7 @@ static void why_text_part_put(const struct why *why, const struct why_part *part
     why_text_thread_put(timeline, part->thread);
     printf("  ");
     if (span == NULL) {
-        printf("does not exist, or nothing tells of it");
+        printf("does not exist, or nothing is known of it");
     } else if (span->state == TIMELINE_UNKNOWN) {
         printf("unknown: events are missing, or it is before the first one of it");
     } else if (span->state == STATE_RUNNING) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo why: shared declarations. An interval of a thread is taken apart into a path: its stretches
- * by time, without holes, and behind each wait, one deeper, those of the thread that it waited for.
- * docs/guide/why.md explains it. One thread. Proof: test/host/why/why_test.c, test/host/why/check.
+ * by time, without holes, and after each wait, one deeper, those of the thread that it waited for.
+ * docs/why.md explains it. One thread. Proof: test/why/test_why.c, test/why/check.
  */
 #ifndef HOST_WHY_WHY_H
 #define HOST_WHY_WHY_H
@@ -14,7 +14,7 @@
 #define WHY_CHAIN 16     /* wake-ups back to what began it all */
 #define WHY_PARTS 100000 /* stretches of a path */
 
-/* Who ran on the CPUs while a thread was READY. */
+/* The threads that ran on the CPUs while a thread was READY. */
 struct why_ran {
     uint32_t thread; /* TIMELINE_NONE: it is not known who */
     int16_t priority;
@@ -38,7 +38,7 @@ struct why_inversion {
     uint8_t state; /* in which the victim waited */
 };
 
-/* One wake-up: `by` (see cause) made `thread` READY. */
+/* A wake-up: `by` (see cause) made `thread` READY. */
 struct why_link {
     int64_t ns;
     uint32_t thread, by;
@@ -66,7 +66,7 @@ void why_free(struct why *why);
 /* The owner, server or waker that a thread waited for in this span: TIMELINE_NONE if it was an
  * interrupt, or is not known. */
 uint32_t why_waited_for(const struct timeline *timeline, const struct timeline_span *span);
-/* The span of the same thread behind this one; NULL: there is none. */
+/* The span of the same thread after this one; NULL: there is none. */
 const struct timeline_span *why_next(const struct timeline *timeline,
                                      const struct timeline_span *span);
 /* ran.c. Fills `ran`, the longest first, idle CPUs last; returns how many. */

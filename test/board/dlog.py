@@ -378,7 +378,7 @@ def a_ring_keeps_the_newest_and_what_describes_them(board):
         expect(done.returncode == 0, told(done))
         done = b.kymo("dtrace", "-r", b.recorded())
         expect(done.returncode == 0 and done.stdout.endswith("the end\n"), told(done))
-        expect("the capture begins behind" in done.stderr, told(done))
+        expect("the capture begins after" in done.stderr, told(done))
         expect(" drop" not in done.stderr and done.stdout.count("padding") > 20, told(done))
 
 

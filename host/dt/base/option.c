@@ -61,8 +61,8 @@ static unsigned option_find_row(const char *name)
     return i;
 }
 
-/* The words of enumerations, by kind, in the order of their values. Unlike flags these are told
- * apart by case. */
+/* The words of enumerations, by kind, in the order of their values. Unlike flags these are
+ * distinguished apart by case. */
 static bool word_value(enum kind kind, const char *text, uint64_t *value)
 {
     static const char *const words[][5] = {

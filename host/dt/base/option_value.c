@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Digits in any of C's bases; *end is set behind them. No sign, no overflow. */
+/* Digits in any of C's bases; *end is set after them. No sign, no overflow. */
 static bool option_parse_digits(const char *text, uint64_t *value, char **end)
 {
     if (!isdigit((unsigned char)*text)) {

@@ -53,7 +53,7 @@ static const struct dt_type *of_function(struct dt_session *d, const struct dt_p
     return function->members[n].type;
 }
 
-/* The numbers behind the `<` of a type's text, with commas between them. False: they are none. */
+/* The numbers after the `<` of a type's text, with commas between them. False: they are none. */
 static bool read_from(const char *at, struct dt_argument *a)
 {
     a->nfrom = 0;

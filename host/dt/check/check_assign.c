@@ -162,7 +162,7 @@ static void check_plain(struct dt_session *d, struct dt_node *n)
                 "operator %s may not be applied to operand of type \"%s\"", dt_operator_text(n->op),
                 dt_value_text(d, n->left));
     }
-    /* What char * points to becomes a string by a cast or by stringof() only. */
+    /* A char * becomes the string that it points to by a cast or by stringof() only. */
     bool text_at =
         dt_node_is_string(n->left) && dt_type_resolve(n->right->type)->kind == DT_TYPE_POINTER;
     if (text_at || !dt_compatible(n->right, n->left->type)) {

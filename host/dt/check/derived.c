@@ -11,7 +11,7 @@
 
 /* ---- which there are --------------------------------------------------------------- */
 
-/* Those of any target. */
+/* The derived probes of any target. */
 static const struct dt_derived derived_probe_table[] = {
 #define ARGS(...) \
     { \

@@ -10,7 +10,7 @@
 #include "host/dt/tree/ident.h"
 #include "trace/dtrace/image.h"
 
-/* Of a session: numbered lists that its image and its consumer use. */
+/* A session's numbered lists, which its image and its consumer use. */
 struct dt_programs {
     struct dt_array formats;      /* struct dt_format */
     struct dt_array datum_types;  /* const struct dt_type * */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What actions become, except those that record where something is (action_location.c).
+ * The code of actions, except of those that record where something is (action_location.c).
  */
 #include "host/dt/check/check.h"
 #include "host/dt/clause/action.h"

@@ -15,7 +15,7 @@ static void set_part(struct dtrace_attributes *a, const struct dt_provider_pragm
     a->dependency[x->part] = x->attributes.class;
 }
 
-/* The last one that is said of a part counts. */
+/* The last attribute given for a part counts. */
 struct dt_probe_info dt_session_stability(const struct dt_session *d,
                                           const struct dt_probe_info *info)
 {
@@ -89,7 +89,7 @@ static bool clause_probes_take_match(void *arg, const struct dt_probe_info *info
     return true;
 }
 
-/* What the message of a description without a probe ends with. */
+/* The end of the message of a description without a probe. */
 static const char *no_match(struct dt_session *d, const struct dt_node *n)
 {
     const struct dt_probe_source *probes = d->probes;

@@ -142,7 +142,7 @@ static void check_description(struct dt_session *d, const struct dt_node *n)
     if (n->next || strcmp(n->provider, "dtrace") != 0 || strcmp(n->module, "helper") != 0 ||
         strcmp(n->function, "ustack") != 0) {
         dt_fail(d, n->location, "D_HELPER",
-                "a helper's clauses are on dtrace:helper:ustack:, or with one function behind "
+                "a helper's clauses are on dtrace:helper:ustack:, or with one function after "
                 "that");
     }
 }

@@ -8,7 +8,7 @@
 
 #include "host/dt/tree/ast.h"
 
-/* Of a session that compiles a helper, and nothing else. */
+/* The helper of a session that compiles one, and nothing else. */
 struct dt_helper {
     const char *guard;    /* D: whether the process runs the program */
     const char *program;  /* its name, in the session's ELF files */

@@ -66,8 +66,8 @@ struct dt_node *dt_node_list(struct dt_parse *p, struct dt_node *n, struct dt_no
     return build_limit_depth(p, n);
 }
 
-/* @a[k] is the aggregation with its keys, everything else is indexed. The arguments of an inline
- * stand in its body later: both depths count. */
+/* @a[k] is the aggregation with its keys, everything else is indexed. The arguments of an inline be
+ * in its body later: both depths count. */
 struct dt_node *dt_node_index(struct dt_parse *p, struct dt_location location, struct dt_node *of,
                               struct dt_node *args)
 {
@@ -104,8 +104,8 @@ struct dt_node *dt_node_ternary(struct dt_parse *p, struct dt_location location,
     return build_limit_depth(p, n);
 }
 
-/* obj`name is a symbol: its scope is what stands before the last backquote. An inline counts as
- * deep as its body, which will stand here. */
+/* obj`name is a symbol: its scope is the text before the last backquote. An inline counts as deep
+ * as its body, which will stand here. */
 struct dt_node *dt_node_name(struct dt_parse *p, struct dt_location location, const char *scope,
                              const char *name)
 {

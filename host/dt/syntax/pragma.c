@@ -310,7 +310,7 @@ static void line_marker(const struct pragma_line *at, const struct dt_words *w, 
     }
 }
 
-/* Returns the text behind the first `skip` words. */
+/* Returns the text after the first `skip` words. */
 static const char *rest_of_line(struct dt_session *d, const char *text, size_t n, unsigned skip)
 {
     const char *end = text + n;

@@ -21,7 +21,7 @@ bool dt_dependency_met(struct dt_session *, const char *kind, const char *name);
 /* Calls fn for each # line outside of comments and strings. */
 void dt_directives_each(const char *text, size_t n,
                         void (*fn)(void *arg, const char *line, size_t n), void *arg);
-/* True for `#pragma D NAME …`, with the words behind NAME. */
+/* True for `#pragma D NAME …`, with the words after NAME. */
 bool dt_is_pragma(struct dt_session *, const char *line, size_t n, const char *name,
                   struct dt_words *);
 

@@ -29,7 +29,7 @@ static void needs_argument(struct dt_parse *p, struct dt_location location, cons
     }
 }
 
-/* The macro variable at `at`, behind its $; *end is set behind it. */
+/* The macro variable at `at`, after its $; *end is set after it. */
 static const char *probe_macro_text(struct dt_parse *p, struct dt_location location,
                                     const char *text, const char *at, const char **end)
 {

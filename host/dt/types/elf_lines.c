@@ -59,7 +59,7 @@ static void place_of_address(Dwarf_Die *unit, uint64_t address, struct dt_frame 
 }
 
 /* The scopes around the innermost one at an address, each inside the next. dwarf_getscopes() alone
- * continues behind an inlined function with the place of its definition, not of its call. Returns
+ * continues after an inlined function with the place of its definition, not of its call. Returns
  * how many there are; *scopes is to be freed. */
 static int scopes_at(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
 {

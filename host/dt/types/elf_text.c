@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What begins at an address of the text, by the symbols $a, $t, $x and $d of ARM's ELF files. */
+/* The kind of the bytes from an address of the text on, by the symbols $a, $t, $x and $d of ARM's
+ * ELF files. */
 struct mapping {
     uint64_t address;
     bool is_data;

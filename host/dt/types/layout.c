@@ -2,7 +2,7 @@
 /*
  * Where the members of a struct declared in D lie. As in the target's C, but for bit-fields, which
  * D lays out in its own way: each one begins on a byte, aligned to its size rounded up to a power
- * of two; the next member may follow right behind the bytes it uses, and a struct that has one is
+ * of two; the next member may follow right after the bytes it uses, and a struct that has one is
  * not padded at its end.
  */
 #include "host/dt/types/layout.h"

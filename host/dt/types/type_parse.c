@@ -163,7 +163,7 @@ static void type_parse_take_word(struct dt_session *d, struct words *w, const ch
     }
 }
 
-/* What follows the words: stars, and sizes of arrays. */
+/* Takes the stars and the sizes of arrays that follow the words. */
 static const struct dt_type *type_parse_derive(struct dt_session *d, const char *at,
                                                const struct dt_type *type)
 {

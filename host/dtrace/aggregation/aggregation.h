@@ -9,7 +9,7 @@
 #include "host/dt/dt.h"
 
 /* The entry of a key. data: a whole entry as the machine made it (struct dtrace_agg_entry, keys,
- * value). The bytes behind a string key's NUL and between keys are zero, so keys compare as
+ * value). The bytes after a string key's NUL and between keys are zero, so keys compare as
  * bytes. */
 struct agg_row {
     struct agg_row *next; /* in its hash chain */

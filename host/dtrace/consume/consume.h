@@ -30,7 +30,7 @@ struct consumer_sink {
                    const struct epid_info *);
     /* At the end, each aggregation. */
     void (*aggregation)(void *arg, struct consumer *, struct aggregation *);
-    /* Behind all. missing: the target has said that something is. */
+    /* After all. missing: the target has said that something is. */
     void (*end)(void *arg, struct consumer *, bool missing);
 };
 
@@ -88,7 +88,7 @@ void consumer_finish(struct consumer *);
 
 /* Reads the options that may change while it runs: quiet, flowindent, aggsort… */
 void consumer_options(struct consumer *);
-/* Writes the output out, so that messages stand behind it. What can't be written is lost: the first
+/* Writes the output out, so that messages come after it. What can't be written is lost: the first
  * failure is kept for the exit status. */
 void consumer_flush(struct consumer *);
 
@@ -107,7 +107,7 @@ enum { SIZE_TEXT = 24 };
 /* Writes a size as an option's value, in the largest unit of which it is a multiple: "128m",
  * "1536k", "1000". Returns true if it has a unit. */
 bool message_size(char text[SIZE_TEXT], uint64_t size);
-/* what: the text behind the number for one; its first '|' stands for the s of more than one.
+/* what: the text after the number for one; its first '|' stands for the s of more than one.
  * Nothing is printed if n is 0. cpu -1: of no CPU. */
 void message_drops(struct consumer *, uint64_t n, const char *what, const char *tag, int cpu);
 void message_status(struct consumer *, const struct dtrace_status *);

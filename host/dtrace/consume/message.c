@@ -125,7 +125,7 @@ void message_status(struct consumer *c, const struct dtrace_status *s)
     c->last = *s;
 }
 
-/* What an illegal operation's value says: which register is not there. */
+/* Decodes an illegal operation's value: which register is not there. */
 static void fault_register(const struct consumer *c, uint64_t value)
 {
     const uint32_t array = (uint32_t)(value >> 32), index = (uint32_t)value;

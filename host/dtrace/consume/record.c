@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True for `what` as the name's whole, or as its last word behind a dash. */
+/* True for `what` as the name's whole, or as its last word after a dash. */
 static bool record_ends_with(const char *name, const char *what)
 {
     size_t n = strlen(name), m = strlen(what);

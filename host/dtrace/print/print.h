@@ -44,7 +44,7 @@ int datum_width(uint32_t size);
 /* A bit field of a struct that begins at data: its bits, without sign extension. */
 bool datum_is_bit_field(const struct dt_type *);
 uint64_t datum_bit_field(const struct dt_type *, const uint8_t *data, uint64_t bit_offset);
-/* Returns the bytes of text if data is text, with or without NULs behind it; 0 if data is not text,
+/* Returns the bytes of text if data is text, with or without NULs after it; 0 if data is not text,
  * or the user wants raw bytes. */
 uint32_t datum_text(const struct printer *, const uint8_t *data, uint32_t size);
 
@@ -79,7 +79,7 @@ struct stack_names {
 };
 void stack_names_open(struct stack_names *, const uint8_t *data, uint32_t size, uint32_t frames);
 const char *stack_name_next(struct stack_names *);
-/* Returns true at the frame behind the last one: a frame of 0, unless it is the first and has
+/* Returns true at the frame after the last one: a frame of 0, unless it is the first and has
  * callers, which is a jump to 0. */
 bool stack_ends(const uint8_t *data, uint32_t frame, uint32_t frames);
 

@@ -69,7 +69,7 @@ static struct replay_mark *add_mark(struct reading *in, struct replay *r, uint32
 
 /* ---- events: a function for each kind; false: the event is invalid ------------------ */
 
-/* Finds the bytes behind the first words. Returns false if there are fewer than `least`. */
+/* Finds the bytes after the first words. Returns false if there are fewer than `least`. */
 static bool replay_rest_bytes(const struct kev_event *e, unsigned words, uint32_t least,
                               const uint8_t **data, uint32_t *bytes)
 {

@@ -197,8 +197,8 @@ static const struct replay_pass *replay_wire_now(const struct replay *r)
     return r->pass < r->npasses ? &r->passes[r->pass] : &no_pass;
 }
 
-/* Returns the number of the record behind the last that the current pass took of the CPU; in the
- * last pass behind all there are. */
+/* Returns the number of the record after the last that the current pass took of the CPU; in the
+ * last pass after all there are. */
 static uint32_t replay_pass_end(const struct replay *r, uint32_t cpu)
 {
     size_t end = replay_first_record(r, cpu + 1, 0);
@@ -318,7 +318,7 @@ static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
         uint32_t missing = m->entries - found, older = m->older < missing ? m->older : missing;
         snap.drops += missing - older;
         if (older) {
-            fprintf(stderr, "dtrace: the capture begins behind %u aggregation entr%s of CPU %u\n",
+            fprintf(stderr, "dtrace: the capture begins after %u aggregation entr%s of CPU %u\n",
                     (unsigned)older, older == 1 ? "y" : "ies", (unsigned)w->call.cpu);
         }
     }
@@ -441,7 +441,7 @@ struct wire *replay_wire(struct replay *r, const char **why)
             r->printed[cpu] = m ? m->records : 0;
         }
         if (r->printed[cpu]) {
-            fprintf(stderr, "dtrace: the capture begins behind %u record%s of CPU %u\n",
+            fprintf(stderr, "dtrace: the capture begins after %u record%s of CPU %u\n",
                     (unsigned)r->printed[cpu], r->printed[cpu] == 1 ? "" : "s", (unsigned)cpu);
         }
     }

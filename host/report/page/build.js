@@ -212,7 +212,7 @@ function buildArrows(stream) {
         type: Uint8Array.from(order, (i) => type[i])};
 }
 
-/* Spans by lane, sorted by where they begin; lanes of CPUs are behind those of threads. */
+/* Spans by lane, sorted by where they begin; lanes of CPUs are after those of threads. */
 function buildSpans(stream, threads, cpus) {
     const [lane, name, depth, type] = stream.columns, n = lane.length;
     const key = new Uint32Array(n);

@@ -186,7 +186,7 @@ function addressName(text, thread) {
     return thread ? places.get(`${text} ${thread}`) : undefined;
 }
 
-/* A value as `kymo print` would write it, with what it is called behind it. */
+/* A value as `kymo print` would write it, with what it is called after it. */
 function valueText(field, value, thread) {
     const [, type, meaning] = field;
     if (typeof value === "string") {

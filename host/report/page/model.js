@@ -4,7 +4,7 @@
  * is not covered. All searches are binary; nothing here touches the document.
  */
 
-/* The last row of [from, to) that is not behind `time`; from - 1: there is none. */
+/* The last row of [from, to) that is not after `time`; from - 1: there is none. */
 function rowAt(start, from, to, time) {
     let low = from - 1, high = to - 1;
     while (low < high) {

@@ -70,7 +70,7 @@ function describe(row, time) {
             const on = now.state === STATE_RUNNING ? ` on CPU ${now.cpu}` : "";
             lines.push(`${stateText(now.state)}${on} for ${durationText(now.to - now.from)}`);
         } else {
-            lines.push(now === null && time < report.loaded.states.ends[row.thread] ? "before its first event" : "nothing tells of it any more");
+            lines.push(now === null && time < report.loaded.states.ends[row.thread] ? "before its first event" : "nothing is known of it any more");
         }
     } else {
         lines.push(processText(row.thread), `${row.members.length} thread${row.members.length === 1 ? "" : "s"}`);
@@ -414,7 +414,7 @@ async function find(step) {
         return;
     }
     if (row === null) {
-        $("found").textContent = (step > 0 ? "none behind here" : "none before here") + (servedPart() ? ", in what is loaded" : "");
+        $("found").textContent = (step > 0 ? "none after here" : "none before here") + (servedPart() ? ", in what is loaded" : "");
         searchAt = null;
         return;
     }

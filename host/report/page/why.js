@@ -15,7 +15,7 @@ function stateEnd(thread, at) {
     return at + 1 < states.offset[thread + 1] ? states.start[at + 1] : states.ends[thread];
 }
 
-/* The thread's first row that ends behind a time; the end of its rows: none does. */
+/* The thread's first row that ends after a time; the end of its rows: none does. */
 function stateBehind(thread, time) {
     const {states} = report.loaded, from = states.offset[thread], to = states.offset[thread + 1];
     const at = Math.max(from, rowAt(states.start, from, to, time));
@@ -92,7 +92,7 @@ function whyInversions(why, part, waiting) {
     }
 }
 
-/* Parts by time without holes; behind each wait, one deeper, those of the thread waited for. */
+/* Parts by time without holes; after each wait, one deeper, those of the thread waited for. */
 function whyFollow(why, thread, from, to, waiting) {
     const {states} = report.loaded, last = states.offset[thread + 1], depth = waiting.length;
     let done = from;
@@ -255,7 +255,7 @@ function partText(part) {
     const {states} = report.loaded, state = part.at < 0 ? -1 : states.state[part.at];
     switch (state) {
     case -1:
-        return "does not exist, or nothing tells of it";
+        return "does not exist, or nothing is known of it";
     case STATE_UNKNOWN:
         return "not known: events are missing, or it is before the first one of it";
     case STATE_RUNNING:

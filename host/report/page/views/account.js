@@ -179,7 +179,7 @@ function accountEvents({from, to, bins}) {
     return {total, names, density, byKind, byThread, firsts, lasts};
 }
 
-/* Behind the last event that is not behind `time`. */
+/* After the last event that is not after `time`. */
 function lastAt(time) {
     let low = 0, high = events.time.length;
     while (low < high) {

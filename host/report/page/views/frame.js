@@ -47,7 +47,7 @@ function doubtOf(scope, known) {
         }
     }
     if (usage.changed >= 0) {
-        parts.push(`From ${timeText(usage.changed)} s on a program changed what is recorded: times are not known behind it.`);
+        parts.push(`From ${timeText(usage.changed)} s on a program changed what is recorded: times are not known after it.`);
     }
     if (usage.notCounted > 0) {
         parts.push(`${countText(usage.notCounted)} things had no room in the account and are in no figure.`);

@@ -262,7 +262,7 @@ static const char *replay_cut(bool ring, bool first)
 /* What a ring overwrote is older than the capture; only what is missing behind that was lost. */
 static void test_ring_begins_amid_a_snapshot(void **state)
 {
-    static const char behind[] = "dtrace: the capture begins behind 2 aggregation entries of CPU 0",
+    static const char behind[] = "dtrace: the capture begins after 2 aggregation entries of CPU 0",
                       lost[] = "2 aggregation drops on CPU 0";
 
     (void)state;
