@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The owner of each event, and the names of processes and threads (docs/ring.md, "Whose an event
+ * The owner of each event, and the names of processes and threads (docs/inside/ring.md, "Whose an event
  * is"). An event of class THREAD belongs to the thread that it is about; an INT_CALL between THDEAD
  * and THDESTROY is the ended thread's; any other event is the running thread's: that of its CPU's
  * last THRUNNING; CONTROL events have no owner. Nothing is guessed: the running thread is unknown

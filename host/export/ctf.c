@@ -3,7 +3,7 @@
  * --ctf: a folder in CTF 1.8, as LTTng writes it, for babeltrace2 and Trace Compass: kernel/ with
  * all events, and ust/ with the functions that programs have recorded, if there are any. A stream
  * is a CPU. What was lost is a packet without events, after which `events_discarded` is more; and
- * an event kymo_lost that says all of it. docs/export.md has the table of events.
+ * an event kymo_lost that says all of it. docs/reference/export.md has the table of events.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -222,7 +222,7 @@ static const char providers_md_page_head[] =
     "at the site; `arg0` … are the\n"
     "same values as 64-bit integers, but where the table names them apart: there `args[]` "
     "has Solaris's structs first,\n"
-    "which the compiler makes of a pid and a tid ([d.md](d.md)), and Kymo's words after "
+    "which the compiler makes of a pid and a tid ([d.md](../guide/d.md)), and Kymo's words after "
     "them. Processes are `pid_t`,\n"
     "threads `id_t`, numbered from 1 in their process. *Site* is the table entry whose "
     "instruction is patched. A row with\n"

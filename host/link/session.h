@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The host's end of the link to one target (docs/link.md). A session is a connection to the broker,
+ * The host's end of the link to one target (docs/reference/link.md). A session is a connection to the broker,
  * the background process that has the line and shares it among all `kymo` processes of a user;
  * session_open() starts one where none runs. A channel is one conversation with one service of the
  * target; messages arrive whole, once and in order, or the channel is reported as gone. One thread

@@ -2,7 +2,7 @@
 /*
  * A capture over time: what each thread did when, what each CPU ran, interrupts, kernel calls,
  * functions, messages, pulses and user events, in compact arrays. Read through libkev; for `kymo
- * why`, `kymo report`, `kymo diff` and others. docs/why.md explains it.
+ * why`, `kymo report`, `kymo diff` and others. docs/guide/why.md explains it.
  *
  * Nothing is invented. A stretch of which the capture doesn't show what a thread did is a span of
  * its own, with the state TIMELINE_UNKNOWN; a CPU's is a hole between its runs. A thread's RUNNING
@@ -148,7 +148,7 @@ struct timeline {
     char fault[512];   /* what failed: file, place, remedy; or what is missing */
 };
 
-/* The scope of the recording by the header (docs/format.md, "What was recorded"). */
+/* The scope of the recording by the header (docs/reference/format.md, "What was recorded"). */
 struct timeline_filters {
     bool no_threads, no_interrupts, no_messages, no_calls;
     bool gate;   /* a D program decided: any event may be missing */
