@@ -161,8 +161,11 @@ def not_built(suite, build):
 def builds_of(suites, whole=False):
     """Boards first: their suites wait for emulators and lines, while the units' are being built.
     whole: what only `make soak` runs is built, too."""
+    boards = suite_list.boards_here()
+
     def is_of_a_board(suite):
-        return any("/" in need or need == "boots" for need in suite.needs)
+        return any(suite_list.folder_of(need, boards) or need.startswith(("boot", "board", "without"))
+                   for need in suite.needs)
     groups = [("build", [s for s in suites if is_of_a_board(s)]),
               ("build-rest", [s for s in suites if not is_of_a_board(s)])]
     return [build for build in (Build(name, group, whole) for name, group in groups if group)
