@@ -45,7 +45,7 @@ ALONE_PROGRAM := $(addprefix test/trace/alone/,main.c port.c start.c)
 
 # The headers that docs/guide/elsewhere.md promises to compile as C++17. Those of trace/port/ and
 # trace/assert_*.h are included through the settings that choose them.
-ALONE_HEADERS := $(filter-out trace/assert_o%,$(sort $(wildcard abi/*.h abi/sys/*.h trace/*.h trace/dtrace/*.h trace/dtrace/*/*.h \
+ALONE_HEADERS := $(filter-out trace/assert_o%,$(sort $(wildcard abi/*.h abi/sys/*.h isa/*/*.h trace/*.h trace/dtrace/*.h trace/dtrace/*/*.h \
 	$(foreach l,blocklog capture link linkd panic retain,lib/$(l)/*.h))))
 
 all: $(foreach t,$(ALONE_TARGETS),$(B)/$(t)/log.elf $(B)/$(t)/log.o $(B)/$(t)/all.o)
