@@ -56,7 +56,8 @@ class Tree:
     def begin(self, *words, **environment):
         return subprocess.Popen([self.path("scripts/check"), *words], cwd=self.folder, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                stdin=subprocess.DEVNULL, env={**NO_MAKE, **environment})
+                                stdin=subprocess.DEVNULL, start_new_session=True,
+                                env={**NO_MAKE, **environment})
 
     def check(self, *words, **environment):
         """Status and output of scripts/check."""
