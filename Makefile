@@ -199,7 +199,7 @@ clean: ## remove build/
 help: ## this list
 	@awk -F':.*## ' '/^[a-z].*:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 	@echo "  make soak has, beside what is a sample in make check:"
-	@awk '$$1 == "soak" || $$1 == "once" { $$1 = $$2 = ""; print "  " $$0 }' scripts/suites
+	@awk '$$1 == "soak" || $$1 == "once" { $$1 = $$2 = $$3 = $$5 = ""; print "  " $$0 }' scripts/suites
 	@awk 'BEGIN { RS = " Suite\\("; printf "    the boots of run.py --soak:" } \
 		/soak=True/ { split($$0, part, "\""); printf " " part[2] } \
 		END { print "" }' test/board/suites.py | fold -s -w 100

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The owner of each event, and the names of processes and threads (docs/inside/ring.md, "Whose an event
- * is"). An event of class THREAD belongs to the thread that it is about; an INT_CALL between THDEAD
- * and THDESTROY is the ended thread's; any other event is the running thread's: that of its CPU's
- * last THRUNNING; CONTROL events have no owner. Nothing is guessed: the running thread is unknown
- * before the first THRUNNING of a CPU, and after a gap until the next one. Gaps are a missing
- * buffer, a DROPPED slot that counts THREAD events (class PR_TH), and slots that `recover` passed
- * over.
+ * The owner of each event, and the names of processes and threads (docs/inside/ring.md, "Whose an
+ * event is"). An event of class THREAD belongs to the thread that it is about; an INT_CALL between
+ * THDEAD and THDESTROY is the ended thread's; any other event is the running thread's: that of its
+ * CPU's last THRUNNING; CONTROL events have no owner. Nothing is guessed: the running thread is
+ * unknown before the first THRUNNING of a CPU, and after a gap until the next one. Gaps are a
+ * missing buffer, a DROPPED slot that counts THREAD events (class PR_TH), and slots that `recover`
+ * passed over.
  *
  * Memory: at most OWNER_NAMES names. One thread. Proof: test/host/owner_test.c.
  */

@@ -9,9 +9,8 @@
 ifndef BOARD
 $(error BOARD is not set)
 endif
-# B=<folder below build/> on the command line keeps a variant of a board apart, e.g. one with LIBC=.
-# DEBUG=1 on the command line: with assertions, in a folder of its own. Many an environment has a
-# DEBUG that means something else.
+# On the command line: B=<folder below build/> keeps a variant of a board apart, e.g. one with LIBC=;
+# DEBUG=1: with assertions, in a folder of its own (an environment's DEBUG means something else).
 override DEBUG := $(if $(filter command,$(firstword $(origin DEBUG))),$(DEBUG),0)
 B := build/$(BOARD)$(if $(filter 1,$(DEBUG)),-debug)
 V ?= 0
@@ -453,11 +452,9 @@ other-libc:
 	+$(Q):$(foreach l,$(filter-out $(LIBC),$(LIBCS)), && $(MAKE) --no-print-directory -f scripts/board.mk \
 		BOARD=$(BOARD) LIBC=$(l) B=$(B)-$(l) image-test image-libtest image-qnx image-log)
 
-# One of them, with what starts it.
-.PHONY: $(addprefix image-,$(ALL_IMAGES))
+# image-IMAGE: one of them, with what starts it; cpio-IMAGE: its programs and start script only.
+.PHONY: $(addprefix image-,$(ALL_IMAGES)) $(addprefix cpio-,$(ALL_IMAGES))
 $(foreach i,$(ALL_IMAGES),$(eval image-$(i): $(call image_at,$(i)).elf $(QEMU_FILES)))
-# cpio-IMAGE: its programs and start script, which a kernel of another folder may boot.
-.PHONY: $(addprefix cpio-,$(ALL_IMAGES))
 $(foreach i,$(ALL_IMAGES),$(eval cpio-$(i): $(call image_at,$(i)).cpio))
 # medium-IMAGE: with what starts the board itself, if its folder has a mkimage: docs/guide/port.md.
 MKIMAGE := $(wildcard $(BOARD_DIR)/mkimage)

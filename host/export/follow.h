@@ -6,7 +6,7 @@
  * forward and in memory that grows with threads and nesting only.
  *
  * Nothing is invented: facts that a loss, a filter, a gate or the selection may have hidden are
- * unknown, and not given. One thread. Proof: test/export/check.
+ * unknown, and not given. One thread. Proof: test/host/export/check.
  */
 #ifndef HOST_EXPORT_FOLLOW_H
 #define HOST_EXPORT_FOLLOW_H

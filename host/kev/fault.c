@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Faults: one text that names the file, the place, the error and the remedy. Proof:
- * test/kev/test_kev.c.
+ * test/host/kev/kev_test.c.
  */
 #include <stdarg.h>
 #include <stdio.h>

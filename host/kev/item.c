@@ -2,7 +2,7 @@
 /*
  * Iteration: scope, then events and losses by time, then the losses that show at the end. An event
  * is held until its losses have been given. Memory: the reader's, a buffer per CPU and 64 bytes for
- * each buffer of the file. Proof: test/kev/test_kev.c, test/kev/check.
+ * each buffer of the file. Proof: test/host/kev/kev_test.c, test/host/kev/check.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * The lives of processes and threads: an id's first event to its end, and again if it is used
  * again. The dump of the state at START reports what exists as if it were made, so a life that is
- * reported again continues. Proof: test/kev/test_kev.c.
+ * reported again continues. Proof: test/host/kev/kev_test.c.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Losses as items, before the event after them: events that DROPPED slots count, missing buffers,
  * bytes that recovering passed over, an end that comes too early. Each says when the missing events
  * were made, by the stretches over which their CPU is covered (host/reader/cover.c). A selection
- * has only the losses that may be of its events. Proof: test/kev/test_kev.c.
+ * has only the losses that may be of its events. Proof: test/host/kev/kev_test.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

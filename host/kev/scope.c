@@ -2,7 +2,7 @@
 /*
  * Scope: events that were not meant to be recorded, or not meant to be given. It is no loss, but a
  * program that takes absence for silence has to know it, so it stands before the first event.
- * Proof: test/kev/test_kev.c.
+ * Proof: test/host/kev/kev_test.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -33,7 +33,8 @@ static const struct {
     [9] = {{"interrupt", KEV_MEANS_INTERRUPT}},
 };
 
-/* Words of D's events after the handle; the bytes that follow them (docs/reference/format.md, D). */
+/* Words of D's events after the handle; the bytes that follow them (docs/reference/format.md,
+ * D). */
 static const struct {
     unsigned words;
     const char *names[4];

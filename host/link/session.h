@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The host's end of the link to one target (docs/reference/link.md). A session is a connection to the broker,
- * the background process that has the line and shares it among all `kymo` processes of a user;
- * session_open() starts one where none runs. A channel is one conversation with one service of the
- * target; messages arrive whole, once and in order, or the channel is reported as gone. One thread
- * at a time per session, its channels included. Proved by test/link and test/boot.
+ * The host's end of the link to one target (docs/reference/link.md). A session is a connection to
+ * the broker, the background process that has the line and shares it among all `kymo` processes of
+ * a user; session_open() starts one where none runs. A channel is one conversation with one service
+ * of the target; messages arrive whole, once and in order, or the channel is reported as gone. One
+ * thread at a time per session, its channels included. Proved by test/link and test/boot.
  */
 #ifndef KYMO_LINK_SESSION_H
 #define KYMO_LINK_SESSION_H

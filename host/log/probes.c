@@ -4,7 +4,7 @@
  * of log text, so its base is the event that programs insert, and its predicate compares the words
  * that say which place of which program it is (abi/sys/log.h): two programs may have the same
  * addresses, but not the same build id. Arguments are loaded from the words after them. See log.h.
- * Proof: test/log/check, test/boot/statics.py.
+ * Proof: test/host/log/check, test/board/statics.py.
  */
 #include <fcntl.h>
 #include <stdio.h>

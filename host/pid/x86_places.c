@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Places in x86-64's functions: see places.h. Instructions have no fixed length, so they are read
- * from the function's beginning on (abi/x86_step.h). One whose length is not known ends that: what
- * is after it has no probes, and the function none at its returns, as some could be there.
+ * from the function's beginning on (isa/x86_64/step.h). One whose length is not known ends that:
+ * what is after it has no probes, and the function none at its returns, as some could be there.
  */
 #include "isa/x86_64/step.h"
 #include "host/pid/places.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The index's look at what makes a capture tamper-evident (docs/reference/format.md §4): the sum over the
- * header, CHECK and BUFFER_END after each buffer, groups of DROPPED slots outside of buffers, and
- * the end mark. The sum over a buffer's slots is compared when the buffer is loaded (buffer.c).
- * Proof: test/host/test_check.c.
+ * The index's look at what makes a capture tamper-evident (docs/reference/format.md §4): the sum
+ * over the header, CHECK and BUFFER_END after each buffer, groups of DROPPED slots outside of
+ * buffers, and the end mark. The sum over a buffer's slots is compared when the buffer is loaded
+ * (buffer.c). Proof: test/host/reader/check_test.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

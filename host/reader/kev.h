@@ -215,7 +215,8 @@ const struct kev_damage *kev_damage(const struct kev *kev);
 const uint8_t *kev_page(const struct kev *kev, uint32_t *bytes);
 /* The value of an attribute, its key without TRACE_; NULL: there is none. */
 const char *kev_attr(const struct kev *kev, const char *key);
-/* For a cut (docs/reference/cut.md): the first reason why its original was not whole there; NULL: none. */
+/* For a cut (docs/reference/cut.md): the first reason why its original was not whole there;
+ * NULL: none. */
 const char *kev_cut_doubt(const struct kev *kev);
 
 static inline uint32_t kev_word(const struct kev_event *event, unsigned i)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The message on a probe of cpc, or a counter, that the target doesn't have. Proved by
- * test/boot/counters.py.
+ * test/board/counters.py.
  */
 #include "host/remote/remote.h"
 

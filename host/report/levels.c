@@ -3,7 +3,7 @@
  * The levels that a page has instead of the events of a capture that is too large for a browser:
  * for each thread and CPU the shares of running, READY and not known in equal stretches of time,
  * and the other state that lasted longest there. A share above nothing is never rounded to nothing.
- * Memory: 4 bytes for a stretch of a lane, 64 MB at most. Proof: test/report/check.py, which
+ * Memory: 4 bytes for a stretch of a lane, 64 MB at most. Proof: test/host/report/check.py, which
  * compares them with the states of the whole page.
  */
 #include <stdlib.h>

@@ -74,9 +74,10 @@ void pack_block(struct pack *pack, const char *name, uint64_t rows, struct bytes
 
 struct stream {
     const char *name;
-    /* For a page with marks: how the value of each column is guessed, of which a row has only what
-     * is different (docs/reference/report-data.md): b, e: the thread of the event at which the row begins or
-     * ends; k: the last value of a row that began at an event of the same kind. NULL: it isn't. */
+    /* For a page with marks: how the value of each column is guessed, of which a row has only
+     * what is different (docs/reference/report-data.md): b, e: the thread of the event at which
+     * the row begins or ends; k: the last value of a row that began at an event of the same
+     * kind. NULL: it isn't. */
     const char *guess;
     bool lasts; /* a row has a length, too */
     struct bytes times, payload;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stretches behind the views of a page (docs/reference/report-data.md): who ran where, who waited how,
- * messages, interrupts. They are the stretches that `kymo stat` accounts (host/stat/, which calls
- * the functions of struct stat_watch), so the sums over a whole capture are its figures. A second
- * pass over the capture; memory does not grow with the events, but by 16 bytes for each time that
- * the capture begins or ceases to cover all CPUs. Proof: test/report/views.py.
+ * The stretches behind the views of a page (docs/reference/report-data.md): who ran where, who
+ * waited how, messages, interrupts. They are the stretches that `kymo stat` accounts (host/stat/,
+ * which calls the functions of struct stat_watch), so the sums over a whole capture are its
+ * figures. A second pass over the capture; memory does not grow with the events, but by 16 bytes
+ * for each time that the capture begins or ceases to cover all CPUs. Proof:
+ * test/host/report/views.py.
  */
 #include <stdlib.h>
 #include <string.h>

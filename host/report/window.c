@@ -3,8 +3,8 @@
  * Which entries of a timeline a window shows: those that touch it, so also a thread's state, a
  * kernel call or a function that began long before. Arrays of spans are by their beginnings; how
  * far each 4096 entries of one reach is noted once, so that spans that began earlier are found
- * without going through all of it. One thread. Proof: test/view/check.py, which compares windows
- * with the page of the whole.
+ * without going through all of it. One thread. Proof: test/host/view/check.py, which compares
+ * windows with the page of the whole.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The filters in force at START, as the capture's header has them (FILTER_1 ...,
- * docs/reference/format.md §1), and what the capture shows of their change. After a gate, and from a change
- * on that may hide events, nothing of threads, messages and interrupts is known but what was
- * recorded: no CPU is covered. Proof: test/host/test_known.c, test/host/test_stat.c.
+ * docs/reference/format.md §1), and what the capture shows of their change. After a gate, and from
+ * a change on that may hide events, nothing of threads, messages and interrupts is known but what
+ * was recorded: no CPU is covered. Proof: test/host/stat/known_test.c, test/host/stat/stat_test.c.
  */
 #include <string.h>
 

@@ -129,6 +129,31 @@ static void show_classes(FILE *to, struct stat *stat)
     fputs("},\n", to);
 }
 
+/* By class and number. A kernel call's number is the call's, its class says entry or return. */
+static void stat_json_show_events(FILE *to, struct stat *stat)
+{
+    const char *comma = "\n";
+
+    fputs("\"event_counts\":[", to);
+    for (unsigned i = 0; i < KEV_CLASSES * (TRACE_EVENT_MASK + 1); i++) {
+        struct kev_event event = {.class = (uint8_t)(i / (TRACE_EVENT_MASK + 1)),
+                                  .number = (uint16_t)(i % (TRACE_EVENT_MASK + 1))};
+        uint64_t count = stat->by_event[event.class][event.number];
+        struct record record;
+
+        if (count > 0) {
+            record_name(&record, stat->kev, &event);
+            fprintf(to, "%s{", comma);
+            key_string(to, "class", record.class);
+            fputs(",\"event\":", to);
+            json_put(to, record.event);
+            fprintf(to, ",\"number\":%u,\"count\":%" PRIu64 "}", record.number, count);
+            comma = ",\n";
+        }
+    }
+    fputs("],\n", to);
+}
+
 static void stat_json_show_cpus(FILE *to, struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
@@ -424,6 +449,7 @@ void json_show(FILE *to, struct stat *stat)
     stat_json_show_head(to, stat);
     show_recorded(to, stat);
     show_classes(to, stat);
+    stat_json_show_events(to, stat);
     stat_json_show_cpus(to, stat);
     show_missing(to, stat);
     show_threads(to, stat);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Kernel calls and functions of the timeline, from a thread's entry to its exit. Proof:
- * test/timeline/test_timeline.c.
+ * test/host/timeline/timeline_test.c.
  */
 #include "abi/sys/trace.h"
 #include "host/timeline/make.h"

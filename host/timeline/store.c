@@ -3,7 +3,7 @@
  * Memory of the timeline's arrays. What is small comes from malloc(). A large array is a shared
  * mapping of a file without a name in $TMPDIR: the system writes pages that are not in use to that
  * file, so a timeline may be larger than memory. Room in the file is reserved before it is used, so
- * a full disk is an error and no signal. Proof: test/timeline/test_timeline.c.
+ * a full disk is an error and no signal. Proof: test/host/timeline/timeline_test.c.
  */
 #define _GNU_SOURCE 1 /* mremap() */
 #include <errno.h>

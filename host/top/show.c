@@ -86,9 +86,10 @@ static struct sums sums_of(const struct top_frame *frame)
     for (unsigned cpu = 0; cpu < frame->ncpu; cpu++) {
         idle += frame->idle_ns[cpu];
     }
-    if (frame->ncpu > 0) {
-        sums.busy = 100 - top_percent_of(&sums, idle) / frame->ncpu;
-        sums.threads = top_percent_of(&sums, ran) / frame->ncpu;
+    unsigned n = cpus_of(frame);
+    if (n > 0) {
+        sums.busy = 100 - top_percent_of(&sums, idle) / n;
+        sums.threads = top_percent_of(&sums, ran) / n;
     }
     sums.busy = sums.busy < 0 || sums.seconds == 0 ? 0 : sums.busy;
     return sums;

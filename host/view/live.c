@@ -3,7 +3,7 @@
  * kymo view -t: a thread does what `kymo capture` does, so data that the target learns is safe is
  * on the disk; it reports when a capture begins, and the main thread shows the part that has come.
  * A snapshot is made of all that has come, at most a quarter of the time, so a longer recording is
- * shown less often. If the link breaks it is tried again. Proof: test/view/live.py.
+ * shown less often. If the link breaks it is tried again. Proof: test/host/view/live.py.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The answer of kymo why for programs: one JSON object a line, times in nanoseconds since the
- * capture's start. Bytes of names that are no printable ASCII become \u00XX. Proof: test/why/check.
+ * capture's start. Bytes of names that are no printable ASCII become \u00XX. Proof:
+ * test/host/why/check.
  */
 #include <inttypes.h>
 #include <stdio.h>

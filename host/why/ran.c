@@ -2,7 +2,7 @@
 /*
  * The threads that ran on the CPUs in a stretch of time. Memory is bounded: with more than RAN_MOST
  * threads the later ones are left out, the longest of those that are here are shown. Proof:
- * test/why/test_why.c, test/why/check.
+ * test/host/why/why_test.c, test/host/why/check.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The answer of kymo why as text: the path, indented by who waits for whom, inversions, and the
- * chain of wake-ups. Names are of the capture, and escaped. Proof: test/why/check.
+ * chain of wake-ups. Names are of the capture, and escaped. Proof: test/host/why/check.
  */
 #include <inttypes.h>
 #include <stdio.h>

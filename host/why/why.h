@@ -2,7 +2,7 @@
 /*
  * kymo why: shared declarations. An interval of a thread is taken apart into a path: its stretches
  * by time, without holes, and after each wait, one deeper, those of the thread that it waited for.
- * docs/guide/why.md explains it. One thread. Proof: test/why/test_why.c, test/why/check.
+ * docs/guide/why.md explains it. One thread. Proof: test/host/why/why_test.c, test/host/why/check.
  */
 #ifndef HOST_WHY_WHY_H
 #define HOST_WHY_WHY_H

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boots images under QEMU and judges what they print and record.
 
-run.py [--jobs N] [--list | --needs | --debug-images | --left-out] [--variant=V] [--icount | --threads]
-       [--soak] [--into FOLDER] BOARD [SUITE...]
+run.py [--jobs N] [--list | --needs | --debug-images | --left-out] [--variant=V]
+       [--icount | --threads] [--soak] [--into FOLDER] BOARD [SUITE...]
 
 A suite (suites.py) is an image, a way to run the CPUs, and checks of the console and the capture.
 Guest programs print `TEST name: ok` or `TEST name: FAIL reason`; every such line is one test, and
@@ -26,7 +26,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(1, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tool"))
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tool"))
 import cpus  # noqa: E402
 import patience  # noqa: E402
 import sample  # noqa: E402
@@ -227,8 +227,8 @@ def left_out(board):
 
 
 def needs(args, chosen):
-    """The images that these boots start, each with its folder below build/; another C library's have
-    a goal of make that builds all of them."""
+    """The images that these boots start, each with its folder below build/; those of another C
+    library have a goal of make that builds all of them."""
     booted = {(args.variant or s.build_variant(), s.image) for s in chosen}
     return sorted({f"other-libc-{args.board}" if variant.endswith("libc") else
                    f"{args.board}{variant}/{image}" for variant, image in booted})

@@ -466,7 +466,8 @@ SUITES = [
           status=101, panics=True,
           checks=[says(r"watchdog of 100 ms: -1, errno 1\nwatchdog of 100 ms: 0, errno 0\n"),
                   says(r"hello from still\nwatchdog of 100 ms: 0, errno 0\n\n"
-                       r"kernel panic on CPU 0: watchdog: not armed again in time; at pc [0-9a-f]+\n"
+                       r"kernel panic on CPU 0: watchdog: not armed again in time; "
+                       r"at pc [0-9a-f]+\n"
                        r"current: process \d+ \(t_system\), thread 1, call 255\n"
                        r"  r0 ")]),
     Suite("no-watchdog", "a board without one says so", "watchdog", A64, tests=1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Imported by the tests of scripts/check: a tree of its own in which it runs suites that a test wrote."""
+"""Imported by the tests of scripts/check: a tree in which it runs suites that a test wrote."""
 import os
 import shutil
 import subprocess
@@ -10,9 +10,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NO_MAKE = {k: v for k, v in os.environ.items()
            if k not in ("MAKEFLAGS", "MAKELEVEL", "KYMO_LOCKS", "KYMO_SUITE")}
 COPIED = ["scripts/check", "scripts/locked", "scripts/run-unit",
-          *(f"test/tool/{name}.py" for name in ("patience", "suite_list", "suite_run", "suite_marks"))]
-# Its goals are made at once, but for files named good*, whose contents are those of the file `word`,
-# and bad*, which can't be made.
+          *(f"test/tool/{name}.py" for name in ("patience", "suite_list", "suite_run",
+                                                "suite_marks"))]
+# Its goals are made at once, but for files named good*, whose contents are those of the file
+# `word`, and bad*, which can't be made.
 MAKEFILE = """.PHONY: FORCE
 FORCE:
 list-unit: ; @echo {units}
@@ -36,7 +37,8 @@ class Tree:
         self.write("scripts/setup.sh", "#!/bin/sh\n")
         os.chmod(os.path.join(folder, "scripts/setup.sh"), 0o755)
         self.write("word", "one\n")
-        self.write("scripts/suites", suites if "topic " in suites else "topic some: of the test\n" + suites)
+        topic = "" if "topic " in suites else "topic some: of the test\n"
+        self.write("scripts/suites", topic + suites)
 
     def path(self, name):
         return os.path.join(self.folder, name)

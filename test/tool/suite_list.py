@@ -45,8 +45,8 @@ class Units:
 
 def make_says(goal):
     """What a goal prints of those things that `make check` and `make check-all` build."""
-    return subprocess.run(["make", "-s", "CHECKED=1", goal], check=True, capture_output=True, text=True,
-                          cwd=ROOT).stdout.split()
+    return subprocess.run(["make", "-s", "CHECKED=1", goal], check=True, capture_output=True,
+                          text=True, cwd=ROOT).stdout.split()
 
 
 def needs_of(words, command):
@@ -87,8 +87,8 @@ def read():
                 if len(words) != 6 or topic is None:
                     sys.exit(f"{LIST}:{number}: a suite is TIER CPUS SECONDS NAME NEEDS COMMAND, "
                              "below a topic")
-                found.append((name_is_own(words), expanded([*words[:5], line.split(None, 5)[5].strip()],
-                                                           topic, boards, units)))
+                words[5] = words[5].strip()
+                found.append((name_is_own(words), expanded(words, topic, boards, units)))
     if units.left():
         sys.exit(f"{LIST}: no topic has {units.left()[0]}")
     return without_overridden(found)
@@ -171,8 +171,8 @@ def goals_of(suites):
 
 
 def files_of(suite):
-    """The files and folders by whose contents one sees that a quick suite has nothing new to say, or
-    None if only the whole tree can tell."""
+    """The files and folders by whose contents one sees that a quick suite has nothing new to say,
+    or None if only the whole tree can tell."""
     files, boards = [], boards_here()
     for word in all_needs(suite):
         of_board = folder_of(word, boards)

@@ -132,7 +132,7 @@ def report(result):
 # ---- building ------------------------------------------------------------------------------------
 
 class Build:
-    """What some suites need, made by one make. It is a suite itself: it has a log and is counted."""
+    """What some suites need, made by one make. It is a suite itself: it has a log and counts."""
 
     def __init__(self, name, suites, whole):
         goals, variables, self.of_suite = suite_list.goals_of(suites)
@@ -164,8 +164,8 @@ def builds_of(suites, whole=False):
     boards = suite_list.boards_here()
 
     def is_of_a_board(suite):
-        return any(suite_list.folder_of(need, boards) or need.startswith(("boot", "board", "without"))
-                   for need in suite.needs)
+        return any(suite_list.folder_of(need, boards) or
+                   need.startswith(("boot", "board", "without")) for need in suite.needs)
     groups = [("build", [s for s in suites if is_of_a_board(s)]),
               ("build-rest", [s for s in suites if not is_of_a_board(s)])]
     return [build for build in (Build(name, group, whole) for name, group in groups if group)

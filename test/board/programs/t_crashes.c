@@ -3,9 +3,9 @@
  * Crash reports beside other work: the parent hears of an end before the report is printed, too
  * many are counted, a driver's is kept, and others print meanwhile. `t_crashes fault` crashes,
  * `t_crashes noise N` prints N lines, each of several steps of ConsoleWrite(), `t_crashes server N`
- * by the console server.
- * test/board/crash.py looks at the console's lines. All but `t_crashes beside` is for one CPU, where
- * nobody prints while this program runs. Documented in docs/reference/security.md.
+ * by the console server. test/board/crash.py looks at the console's lines. All but `t_crashes
+ * beside` is for one CPU, where nobody prints while this program runs. Documented in
+ * docs/reference/security.md.
  */
 #include "test/board/programs/check.h"
 

@@ -196,7 +196,8 @@ static void *take_a_name(void *unused)
     return NULL;
 }
 
-/* The names of threads that live and end on CPU 0 don't replace what another CPU has recorded before. */
+/* The names of threads that live and end on CPU 0 don't replace what another CPU has recorded
+ * before. */
 static void t_ring_of_idle(void)
 {
     struct found f;
