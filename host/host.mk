@@ -91,7 +91,7 @@ $(B)/host-asan/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after-asan/%.o)
 	$(call host_after)
 
 # The same under the sanitizers, for test/dtrace.
-HOST_ASAN_CFLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+HOST_ASAN_CFLAGS := -O0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o $(REPORT_PAGE_OBJ) \
 	$(HOST_PERFETTO_OBJ)
 $(B)/kymo-asan: $(HOST_ASAN_OBJS) $(B)/release
