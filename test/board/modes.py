@@ -14,7 +14,7 @@ CONTROL, TIME, DROPPED = 1, 1, 8
 GAVE_WAY = 8  # reason of DROPPED: a ring's, no loss
 OUTSIDE = 900
 RECYCLED = re.compile(r"^tracelogger: (\d+) older events were overwritten by newer ones$", re.M)
-NOT_IN_THEM = re.compile(r"^tracelogger: .* the (\d+) events (?:behind it|in them) are counted",
+NOT_IN_THEM = re.compile(r"^tracelogger: .* the (\d+) events (?:after it|in them) are counted",
                          re.M)
 LAG = re.compile(r"^tracelogger: not keeping up: (\d+) events lost so far \((CPU [^)]*)\); "
                  r"-k (\d+) would have been enough$", re.M)
@@ -194,7 +194,7 @@ def sizes_are_kept(boot):
         if not most - reserve - (16 << 10) < size <= most:
             wrong.append(f"{name}: {size} bytes of {most}")
         behind = re.search(rf"^tracelogger: the size of -S {most} is reached: the capture ends "
-                           r"with a whole buffer, and the (\d+) events behind it", said[name], re.M)
+                           r"with a whole buffer, and the (\d+) events after it", said[name], re.M)
         if (not behind or "INCOMPLETE" in said[name] or
                 "slay/gone without a trace: ok" not in said[name]):
             wrong.append(f"{name}: {said[name][-300:]}")

@@ -172,7 +172,7 @@ def the_size_limit_holds_and_all_is_counted(boot):
     path = os.path.join(boot.dir, "sized.kev")
     made = re.search(r"^tracelogger: (\d+) events, (\d+) lost; .* in sized\.kev$", boot.console,
                      re.M)
-    behind = re.search(r"-S 153600 is reached: .* and the (\d+) events behind it", boot.console)
+    behind = re.search(r"-S 153600 is reached: .* and the (\d+) events after it", boot.console)
     status, out, err = run(KYMO, "stat", "--json", path)
     if status != 0 or err or not made or not behind:
         return f"kymo stat: {status}: {err[:200]}; the logger: {made and made[0]}, {behind}"
