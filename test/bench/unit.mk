@@ -13,6 +13,5 @@ $(B)/bench/d/%.o: %.c | $(TRACE_GEN)
 $(B)/bench/d_bench: $(D_BENCH_OBJS)
 	$(Q)$(HOST_CC) -o $@ $^
 
-tools: $(B)/bench/d_bench
 
 -include $(D_BENCH_OBJS:.o=.d)

@@ -166,8 +166,9 @@ static void every_swap(size_t size)
     struct made made = make(3, size == 4 ? 2 : 9, false);
     uint8_t *slots = made.mk->bytes + made.mk->slots_offset;
     size_t count = (made.mk->len - made.mk->slots_offset) / size;
+    struct support_sample sample = support_sample();
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = sample.first % count; i < count; i += sample.every) {
         for (size_t j = i + 1; j < count && j < i + 24; j++) {
             if (memcmp(slots + i * size, slots + j * size, size) == 0) {
                 continue;
@@ -275,10 +276,12 @@ static void test_another_captures(void **state)
 static void test_every_cut(void **state)
 {
     struct made made = make(5, 25, false);
+    struct support_sample sample = support_sample();
     uint64_t last = 0;
 
     (void)state;
-    for (size_t len = 0; len < made.mk->len; len += len < made.mk->slots_offset - 32 ? 5 : 1) {
+    for (size_t len = sample.first; len < made.mk->len;
+         len += sample.every * (len < made.mk->slots_offset - 32 ? 5 : 1)) {
         struct seen seen = read_bytes(made.mk->bytes, len, false);
 
         assert_true(seen.error);
