@@ -8,7 +8,7 @@ import patience
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NO_MAKE = {k: v for k, v in os.environ.items()
-           if k not in ("MAKEFLAGS", "MAKELEVEL", "KYMO_LOCKS", "KYMO_SUITE")}
+           if k not in ("MAKEFLAGS", "MAKELEVEL", "KYMO_LOCKS")}
 COPIED = ["scripts/check", "scripts/locked", "scripts/run-unit",
           *(f"test/tool/{name}.py" for name in ("patience", "suite_list", "suite_run",
                                                 "suite_marks"))]

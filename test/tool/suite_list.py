@@ -163,7 +163,8 @@ def goals_of(suites):
                 mine.add(f"board-{of_board[0]}")
             elif word in SHORT:
                 mine.add(SHORT[word])
-            elif not os.path.exists(os.path.join(ROOT, word)) or word.startswith("build/"):
+            elif "/" not in word or not os.path.exists(os.path.join(ROOT, word)) or \
+                    word.startswith("build/"):
                 mine.add(word if word.startswith("build/") or "/" not in word else "build/" + word)
         goals.update(dict.fromkeys(sorted(mine)))
     variables = [f"IMAGES_OF_{folder}={' '.join(names)}" for folder, names in images.items()]
@@ -183,4 +184,5 @@ def files_of(suite):
                       if os.path.exists(os.path.join(ROOT, path))]
         else:
             files.append(SHORT.get(word, word))
-    return files or None
+    is_whole = any(path.startswith("build/unit/") or path.endswith(".elf") for path in files)
+    return files if is_whole else None

@@ -36,6 +36,7 @@ def tree():
     """The contents of all files that git tracks or would track, as a number; None without git."""
     try:
         total = hashlib.sha256(git("ls-files", "-s"))
+        total.update(git("rev-parse", "HEAD"))
         total.update(git("diff", "--no-ext-diff", "--binary"))
         for name in git("ls-files", "-z", "--others", "--exclude-standard").split(b"\0"):
             if name:

@@ -2,7 +2,7 @@
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c). The tests
 # are in the folders of what they test, each a program build/unit/kernel_NAME.
 
-UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -Og -DKYMO_KERNEL -DCONFIG_CPUS=4 \
+UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/kernel/fake/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/kernel/fake/fake_trace.h"' \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
@@ -74,7 +74,7 @@ $(foreach p,usual $(patsubst $(B)/unit/kernel_%,%,$(UNIT_KERNEL)),$(eval $(call 
 counted = $(patsubst %.c,$(B)/unit/kernel/counted/%.o,$(1))
 $(B)/unit/kernel/counted/%.o: %.c test/kernel/fake/unit.mk | $(TRACE_GEN)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(filter-out $(ASSERT_FLAGS_1) -fsanitize% -fno-sanitize% -Og,$(UNIT_KERNEL_FLAGS)) -O2 \
+	$(Q)$(HOST_CC) $(filter-out $(ASSERT_FLAGS_1) -fsanitize% -fno-sanitize% -O1,$(UNIT_KERNEL_FLAGS)) -O2 \
 		$(UNIT_KERNEL_COUNTED) -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $<
 $(B)/unit/kernel_phys_test: $(call counted,kernel/mem/phys.c)
 $(B)/unit/kernel_trie_test: $(call counted,kernel/base/trie.c)
