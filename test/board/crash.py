@@ -120,7 +120,7 @@ def report_wrong(boot, kind, pid, text, want, symbols):
     if own and names[:1] != ["kind_" + kind]:
         return f"it died in {names[:1]}"
     if kind == "stack_overflow":
-        return None if names.count("deeper") >= 4 else f"backtrace {names}"
+        return None if names.count("crash_recurse_deeper") >= 4 else f"backtrace {names}"
     return misplaced(at + trace, symbols) if names[-2:] == ["main", "_start"] else \
         f"backtrace {names}"
 
