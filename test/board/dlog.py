@@ -472,7 +472,7 @@ def printed_as_recovered(cpu, numbers, passes, done):
     expect(found == [n + 1 for n in numbers], f"CPU {cpu}: {found[:3]}, not {numbers[:3]}")
     if numbers[0] == 0 or len(passes) < 2:
         return False
-    expect(f"behind {numbers[0]} record" in done.stderr, told(done))
+    expect(f"after {numbers[0]} record" in done.stderr, told(done))
     # A snapshot is made before the pass says where the records end; the last may be cut off.
     most = re.search(rf"^ +{cpu} +(\d+)$", done.stdout, re.M)
     expect(most and passes[-2] <= int(most.group(1)) <= numbers[-1] + 1, told(done))
