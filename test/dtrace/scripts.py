@@ -184,7 +184,7 @@ SHOWN = {
                   r"^uncured +13 STATE_REPLY +uncured +10 .* [1-9]\d*$"],
     "locks": [r"^workers, mutex 0x|^inversion, mutex 0x", r"^uncured, semaphore 0x"],
     "plockstat": [r"^(workers|inversion), mutex 0x\w+, +[1-9]\d* times by\n( +\w+`.*\n)*"
-                  r" +(workers`work|inversion`high)\+",
+                  r" +(workers`workers_thread|inversion`inversion_high_thread)\+",
                   r"^(workers|inversion), mutex 0x\w+: us waited$",
                   r"^(workers|inversion), mutex 0x\w+: us held$"],
     "offcpu": [r"^client +STATE_REPLY", r"^\w+ +STATE_READY"],

@@ -33,7 +33,7 @@ AWAY = ("b", "bx", "br", "ret", "udf", "jmp", "ud2")  # does not fall through
 TARGET = re.compile(r"\b([0-9a-f]{3,16}) <")
 # Where a stack begins: entered by the kernel or the CPU, not called.
 OUTERMOST = {
-    "user": {"_start", "entry"},  # entry: lib/thread.c
+    "user": {"_start", "thread_run_entry"},  # the latter: lib/thread.c
     "kernel": {"armv7m_svc", "svc_arguments",
                # behind the call of kernel_call(): to the program
                "armv7m_resume", "result_value", "result_error",
