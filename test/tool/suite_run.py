@@ -137,7 +137,8 @@ class Build:
     def __init__(self, name, suites, whole):
         goals, variables, self.of_suite = suite_list.goals_of(suites)
         # The lock is taken here: the Makefile's own way to it makes all goals one.
-        command = " ".join(["LC_ALL=C", "scripts/locked", "-q", "build", "make", "-k", f"-j{os.cpu_count()}", "MEDIUM=no",
+        command = " ".join(["LC_ALL=C", "scripts/locked", "-q", "build", "make", "-k",
+                            f"-j{os.cpu_count()}", "MEDIUM=no",
                             *([] if whole else ["CHECKED=1"]), *(f"'{v}'" for v in variables),
                             *goals])
         self.suite = suite_list.Suite("once", float(os.cpu_count()), 0.0, "build", name, (),

@@ -102,7 +102,8 @@ static void test_far_head(void **state)
     mk_free(mk);
 }
 
-/* Cut at every byte, or a sample of them: all whole slots are given, and it is said that the file is cut. */
+/* Cut at every byte, or a sample of them: all whole slots are given, and it is said that the file
+ * is cut. */
 static void test_every_truncation(void **state)
 {
     struct mk *mk = tiny(1, false, false);
