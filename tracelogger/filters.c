@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct options *logger_filters_shown_options;
+static const struct options *filters_options;
 
 void filters_set(const struct options *options)
 {
-    logger_filters_shown_options = options;
+    filters_options = options;
 }
 
 static void put_classes(char value[PANIC_VALUE])
@@ -24,19 +24,19 @@ static void put_classes(char value[PANIC_VALUE])
     const char *between = "without ";
     int used;
 
-    if (logger_filters_shown_options->daemon && !logger_filters_shown_options->everything) {
+    if (filters_options->daemon && !filters_options->everything) {
         snprintf(value, PANIC_VALUE, "set by applications");
         return;
     }
     used = snprintf(value, PANIC_VALUE, "all classes");
     for (unsigned i = 0; i < FILTERS; i++) {
-        if ((logger_filters_shown_options->without >> i & 1) && names[i]) {
+        if ((filters_options->without >> i & 1) && names[i]) {
             used +=
                 snprintf(value + used, (size_t)(PANIC_VALUE - used), " %s%s", between, names[i]);
             between = "";
         }
     }
-    if (logger_filters_shown_options->probes) {
+    if (filters_options->probes) {
         snprintf(value + used, (size_t)(PANIC_VALUE - used), ", system probes");
     }
 }
@@ -50,23 +50,23 @@ bool filters_row(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])
         return true;
     case 1:
         snprintf(value, PANIC_VALUE, "%s",
-                 logger_filters_shown_options->wide ? "wide"
-                 : logger_filters_shown_options->daemon && !logger_filters_shown_options->everything
+                 filters_options->wide ? "wide"
+                 : filters_options->daemon && !filters_options->everything
                      ? "form set by applications"
                      : "fast");
         return true;
     case 2:
-        if (logger_filters_shown_options->daemon) {
+        if (filters_options->daemon) {
             snprintf(value, PANIC_VALUE, "applications start and stop");
         } else {
             snprintf(value, PANIC_VALUE, "all processes and threads");
         }
         return true;
     case 3:
-        if (logger_filters_shown_options->gate) {
-            snprintf(value, PANIC_VALUE, "gate %.60s", logger_filters_shown_options->gate);
+        if (filters_options->gate) {
+            snprintf(value, PANIC_VALUE, "gate %.60s", filters_options->gate);
         }
-        return logger_filters_shown_options->gate != NULL;
+        return filters_options->gate != NULL;
     default:
         return false;
     }

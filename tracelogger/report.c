@@ -146,8 +146,7 @@ void report(const struct capture *capture, struct tracelogger_summary *summary)
     }
     if (capture->cut) {
         printf("tracelogger: the size of -S %llu is reached: the capture ends with a whole buffer, "
-               "and "
-               "the %llu events after it are counted in it as lost\n",
+               "and the %llu events after it are counted in it as lost\n",
                (unsigned long long)capture->options->size, (unsigned long long)capture->refused);
     } else if (capture->refused && !sink_failed()) {
         printf("tracelogger: the %llu events in them are counted in the capture as lost\n",

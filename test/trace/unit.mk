@@ -13,7 +13,7 @@ UNIT_SLOTS_NAMES := ring log overrun clock first random rows user retain seals a
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%) \
 	$(foreach n,$(UNIT_SLOTS),$(UNIT_SLOTS_NAMES:%=$(B)/unit/slots$(n)_%))
 UNIT_TESTS += $(UNIT_TRACE)
-UNIT_TRACE_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -include test/trace/yield.h \
+UNIT_TRACE_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -Og -include test/trace/yield.h \
 	-DTRACE_PORT_OPS_H='"trace/port/host.h"' -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_TRACE_OBJS := $(UNIT_TRACE_SRCS:%.c=$(B)/unit/trace.o/%.o)

@@ -15,7 +15,8 @@
  *
  * A reply to a client that isn't there is made in all ways, for each slot of the table.
  *
- *   SEED=n    the same run again; STEPS=n   how long
+ *   SEED=n    the same run again; STEPS=n   how long: below STEPS_ENOUGH a sample, in which not
+ *   every kind of call need have been made
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,6 +37,7 @@
 #include "test/kernel/entry/two_ways.h"
 
 #define STEPS_DEFAULT 5000
+#define STEPS_ENOUGH 2500
 #define EPISODE 300
 #define PROCESSES 4
 #define UNTOUCHED 0x5a5a5a5au /* of step, which the fast path leaves alone */
@@ -538,7 +540,6 @@ static void run(unsigned long left)
     assert_memory_equal(taken, taken_registers, sizeof(taken));
     printf("with words in registers: %lu sends, %lu replies\n", world_registers_sent,
            world_registers_replied);
-    assert_true(world_registers_sent > 0 && world_registers_replied > 0);
 }
 
 static void test_one_cpu(void **state)
@@ -548,12 +549,15 @@ static void test_one_cpu(void **state)
 
     (void)state;
     run(n);
-    assert_true(taken[KER_MSG_SENDV] > n / 100);
-    assert_true(taken[KER_MSG_RECEIVEV] > n / 50);
-    assert_true(taken[KER_MSG_REPLYV] > n / 50);
-    assert_true(taken[KER_TIMER_TIMEOUT] > n / 50);
-    assert_true(wide[KER_MSG_SENDV] > n / 1500 && wide[KER_MSG_REPLYV] > n / 500);
-    assert_true(limited[KER_MSG_SENDV] > n / 1500 && limited[KER_MSG_REPLYV] > n / 500);
+    if (n >= STEPS_ENOUGH) {
+        assert_true(world_registers_sent > 0 && world_registers_replied > 0);
+        assert_true(taken[KER_MSG_SENDV] > n / 100);
+        assert_true(taken[KER_MSG_RECEIVEV] > n / 50);
+        assert_true(taken[KER_MSG_REPLYV] > n / 50);
+        assert_true(taken[KER_TIMER_TIMEOUT] > n / 50);
+        assert_true(wide[KER_MSG_SENDV] > n / 1500 && wide[KER_MSG_REPLYV] > n / 500);
+        assert_true(limited[KER_MSG_SENDV] > n / 1500 && limited[KER_MSG_REPLYV] > n / 500);
+    }
     world_other_cpus();
     run(n);
     printf("in a window, fast: %lu sends, %lu receives, %lu replies; of these %lu, %lu, %lu had to "
@@ -561,7 +565,7 @@ static void test_one_cpu(void **state)
            windows[KER_MSG_SENDV], windows[KER_MSG_RECEIVEV], windows[KER_MSG_REPLYV],
            waited[KER_MSG_SENDV], waited[KER_MSG_RECEIVEV], waited[KER_MSG_REPLYV],
            crossed[KER_MSG_SENDV], crossed[KER_MSG_RECEIVEV], crossed[KER_MSG_REPLYV]);
-    assert_true(taken[KER_MSG_SENDV] > n / 200);
+    assert_true(n < STEPS_ENOUGH || taken[KER_MSG_SENDV] > n / 200);
 }
 
 /* A reply under an rcvid whose slot was never used, is free again, or is a thread that waits for no

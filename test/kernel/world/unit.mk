@@ -12,7 +12,7 @@ UNIT_IPC_TESTS := $(addprefix test/kernel/,random_test.c errno_test.c intr/intr_
 unit_ipc = $(addprefix $(B)/unit/ipc_,$(basename $(notdir $(1))))
 UNIT_IPC := $(call unit_ipc,$(UNIT_IPC_TESTS))
 UNIT_TESTS += $(UNIT_IPC)
-UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/kernel/world/fake_ops.h"' \
+UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -Og -DKYMO_KERNEL -DARCH_OPS_H='"test/kernel/world/fake_ops.h"' \
 	-DKERNEL_ORDER_H='"kernel/base/order/tree.h"' -DTRACE_PORT_OPS_H='"test/kernel/world/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
 	-DCONFIG_THREADS=26 -DCONFIG_THREADS_PER_PROCESS=6 -DCONFIG_CHANNELS=8 \
 	-DCONFIG_CHANNELS_PER_PROCESS=3 -DCONFIG_CONNECTIONS=20 -DCONFIG_CONNECTIONS_PER_PROCESS=5 \
