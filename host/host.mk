@@ -165,6 +165,7 @@ host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)
 	    $(B)/gen/gen_$${header}_h >abi/sys/$$header.h || exit 1; \
 	done
 	$(Q)scripts/draw-pictures docs/pictures
+	$(Q)scripts/stamp-man
 	$(Q)scripts/measure-house --docs
 	$(Q)scripts/test-readmes
 

@@ -53,14 +53,23 @@ static void *evstorm_produce_events(void *arg)
     return NULL;
 }
 
+/* Returns the CPU of producer p, as a run mask: the CPUs that run take turns. */
+static uint32_t evstorm_cpu_of(unsigned p)
+{
+    uint32_t rest = kymo_cpu_mask();
+
+    for (unsigned n = p % (unsigned)__builtin_popcount(rest); n > 0; n--) {
+        rest &= rest - 1;
+    }
+    return rest & (0 - rest);
+}
+
 static int evstorm_start_producers(unsigned p)
 {
     pthread_attr_t attr;
 
     pthread_attr_init(&attr);
-    if (kymo_cpus() > 1) {
-        pthread_attr_setrunmask_np(&attr, UINT32_C(1) << (p % kymo_cpus()));
-    }
+    pthread_attr_setrunmask_np(&attr, evstorm_cpu_of(p));
     return pthread_create(&producers[p].thread, &attr, evstorm_produce_events,
                           (void *)(uintptr_t)p);
 }
