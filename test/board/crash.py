@@ -111,7 +111,7 @@ def report_wrong(boot, kind, pid, text, want, symbols):
     if wanted is not None and int(head[3], 16) != wanted:
         return f"address {head[3]}, not {wanted:x}"
     for register in REGISTERS[boot.board]:
-        if not re.search(rf"(?<!\w){register}\b", text) and "lost, the stack is no" not in text:
+        if not re.search(rf"(?<!\w){register}\b", text) and "  the others are lost: " not in text:
             return f"register {register} isn't told"
     at, trace = frames(text, "^  ip "), frames(text.split("backtrace:")[-1], "^    ")
     names = [name for name, _ in at + trace]

@@ -434,8 +434,8 @@ def a_second_driver(board):
 
 
 def the_driver_is_waited_for(board):
-    """Of a disk so slow that its driver takes seconds to find the log's place."""
-    disk = Disk(board, "slow", options=",throttling.bps-total=128")
+    """Of a disk so slow that its driver looks for the log's place until the brake is off."""
+    disk = Disk(board, "slow", options=",throttling.bps-total=1", wait="-w 600")
     try:
         disk.type("tracelogger --format -v -n 1 -f block:a.kev &\r")
         disk.wait_for(lambda: "waiting for diskd" in disk.printed(), "that it waits")

@@ -117,6 +117,11 @@ def run_tests(tests, wanted, run, skipped=0):
     """Runs those wanted, or a sample (sample.py), by run(test), and says how it went. The exit
     status."""
     passed = failed = 0
+    wanted = [name.replace(" ", "_") for name in wanted]
+    unknown = set(wanted) - {t.__name__ for t in tests}
+    if unknown:
+        print(f"no such test: {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
     taken = [t for t in tests if t.__name__ in wanted] if wanted else sample.of(tests)
     if not wanted:
         sample.tell(tests, taken)

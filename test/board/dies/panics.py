@@ -227,7 +227,8 @@ def bites_twice(victim, extract):
     victim.to("arch_reset")
     victim.hang()
     victim.dies()
-    says(extract(victim.machine), "PANIC watchdog\n", "PANIC_REASON watchdog: nobody has set")
+    says(extract(victim.machine), "PANIC watchdog\n",
+         "PANIC_REASON watchdog: not armed again in time")
     victim.machine.reset()
     victim.machine.wait_for("boot 2: boot 1 ended with: watchdog: not armed again in time")
 

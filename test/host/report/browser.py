@@ -47,6 +47,8 @@ class Browser:
             self.wait_for(self.answers, "chromedriver")
             self.session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
                 "browserName": "chrome", "goog:loggingPrefs": {"browser": "ALL"},
+                # The driver's own 30 s for a script are short on a busy machine.
+                "timeouts": {"script": round(patience.seconds(30) * 1000)},
                 "goog:chromeOptions": {"args": [
                     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                     "--no-first-run", "--disable-background-networking", "--disable-extensions",
