@@ -114,7 +114,7 @@ class Running:
 
 
 def bad_lines(result):
-    """What a failed suite has said of its failures; of one that has named none, how its log ends."""
+    """What a failed suite has said of its failures, or how its log ends if it has named none."""
     with open(f"{LOGS}/{result.suite.name}.log", encoding="utf-8", errors="replace") as log:
         lines = log.readlines()
     bad = [line for line in lines if BAD.search(line) and "FAILED  ] 0" not in line]
