@@ -338,6 +338,9 @@ include scripts/assert.mk
 HOST_CC ?= cc
 # Lines for stacks; HOST_DEBUG=-g has variables, too, and takes a third longer to compile.
 HOST_DEBUG ?= -g1
+# The sanitizers of test programs. Without position independence nothing of ASan's list of variables
+# is relocated at each start, and gold links in a third of the time.
+HOST_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-pie -no-pie -fuse-ld=gold
 HOST_CFLAGS ?= -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -I.
 
 MKFBT_SRCS := $(wildcard host/fbt/*.c) host/gen/short_texts.c host/remote/elf_id.c

@@ -91,11 +91,11 @@ $(B)/host-asan/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after-asan/%.o)
 	$(call host_after)
 
 # The same under the sanitizers, for test/dtrace.
-HOST_ASAN_CFLAGS := -O0 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+HOST_ASAN_CFLAGS := -O0 $(HOST_SANITIZE) -fno-omit-frame-pointer
 HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o $(REPORT_PAGE_OBJ) \
 	$(HOST_PERFETTO_OBJ)
 $(B)/kymo-asan: $(HOST_ASAN_OBJS) $(B)/release
-	$(call host_link,$@,-fsanitize=address -fsanitize=undefined)
+	$(call host_link,$@,$(HOST_SANITIZE))
 
 $(HOST_SRCS:%.c=$(B)/host-asan/%.o): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
 	@mkdir -p $(@D)

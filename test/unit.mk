@@ -4,7 +4,6 @@
 # $(call unit_program,NAME,SOURCES,FLAGS,LIBRARIES) makes build/unit/NAME, with its objects in
 # build/unit/NAME.o/. LIBRARIES come after cmocka's. Which are there: the unit.mk of their folders.
 
-UNIT_ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_UBSAN := -fsanitize=undefined -fno-sanitize-recover=all
 
 define UNIT_PROGRAM

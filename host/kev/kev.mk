@@ -40,7 +40,7 @@ $(LIBKEV)/kev.pc: host/kev/kev.pc.in host/kev/kev.h
 LIBKEV_ASAN_OBJS := $(LIBKEV_OWN:%.c=$(B)/host-asan/%.o)
 $(LIBKEV_ASAN_OBJS): $(B)/host-asan/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 $(HOST_SANITIZE) \
 	    -fno-omit-frame-pointer -MMD -MP -c -o $@ $<
 
 -include $(LIBKEV_OBJS:.o=.d) $(LIBKEV_ASAN_OBJS:.o=.d)

@@ -4,7 +4,7 @@
 # they and test/host/check use. A test is in the folder of what it tests.
 
 HOST_TEST_LIB := $(filter-out $(B)/host-asan/host/main.o,$(HOST_ASAN_OBJS))
-HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O0 -fsanitize=address,undefined -fno-sanitize-recover=all
+HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O0 $(HOST_SANITIZE)
 host_test_objs = $(patsubst %.c,$(B)/unit/host.o/%.o,$(1))
 HOST_TEST_COMMON := $(addprefix test/host/,fabricate/mkcapture.c fabricate/mkworkload.c support.c)
 HOST_TEST_OBJS := $(call host_test_objs,$(HOST_TEST_COMMON))

@@ -15,7 +15,7 @@ UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B
 UNIT_TESTS += $(UNIT_TRACE)
 UNIT_TRACE_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -Og -include test/trace/yield.h \
 	-DTRACE_PORT_OPS_H='"trace/port/host.h"' -fno-omit-frame-pointer \
-	-fsanitize=address,undefined -fno-sanitize-recover=all
+	$(HOST_SANITIZE)
 UNIT_TRACE_OBJS := $(UNIT_TRACE_SRCS:%.c=$(B)/unit/trace.o/%.o)
 UNIT_TRACE32_OBJS := $(UNIT_TRACE_SRCS:%.c=$(B)/unit/trace32.o/%.o)
 

@@ -5,8 +5,7 @@
 D_FRONT_NAMES := $(patsubst test/host/dt/%_test.c,%,$(sort $(wildcard test/host/dt/*_test.c)))
 D_FRONT_TESTS := $(D_FRONT_NAMES:%=$(B)/unit/d_front_%)
 UNIT_TESTS += $(D_FRONT_TESTS)
-D_FRONT_FLAGS := $(HOST_CFLAGS) -O1 -I$(HOST_D_GEN) -fsanitize=address,undefined \
-	-fno-sanitize-recover=all
+D_FRONT_FLAGS := $(HOST_CFLAGS) -O1 -I$(HOST_D_GEN) $(HOST_SANITIZE)
 # The compiler's objects are those of build/kymo-asan.
 D_FRONT_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_D_SRCS) trace/dtrace/glob.c trace/dtrace/helper_check.c \
 	trace/dtrace/provider/rate.c host/temporary.c) $(B)/unit/d_front/test/host/dt/front.o

@@ -8,11 +8,10 @@ D_REMOTE_LIB := $(filter-out %/host/main.o %/host/target/target.o,$(HOST_ASAN_OB
 
 $(B)/unit/d_remote_%.o: test/host/remote/%_test.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined \
-	    -fno-sanitize-recover=all -MMD -MP -c -o $@ $<
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 $(HOST_SANITIZE) -MMD -MP -c -o $@ $<
 
 $(B)/unit/d_remote_helper_note: $(filter %/host/target/target.o,$(HOST_ASAN_OBJS))
 $(D_REMOTE_TESTS): %: %.o $(D_REMOTE_LIB)
-	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
+	$(Q)$(HOST_CC) $(HOST_SANITIZE) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
 
 -include $(D_REMOTE_TESTS:%=%.d)

@@ -5,7 +5,7 @@
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/kernel/fake/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/kernel/fake/fake_trace.h"' \
-	-fsanitize=address,undefined -fno-sanitize-recover=all
+	$(HOST_SANITIZE)
 
 # $(1): a program's name; $(2): its sources; $(3): flags of its own, which take objects of its own
 define UNIT_KERNEL_PROGRAM
@@ -74,7 +74,7 @@ $(foreach p,usual $(patsubst $(B)/unit/kernel_%,%,$(UNIT_KERNEL)),$(eval $(call 
 counted = $(patsubst %.c,$(B)/unit/kernel/counted/%.o,$(1))
 $(B)/unit/kernel/counted/%.o: %.c test/kernel/fake/unit.mk | $(TRACE_GEN)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(filter-out $(ASSERT_FLAGS_1) -fsanitize% -fno-sanitize% -O1,$(UNIT_KERNEL_FLAGS)) -O2 \
+	$(Q)$(HOST_CC) $(filter-out $(ASSERT_FLAGS_1) $(HOST_SANITIZE) -O1,$(UNIT_KERNEL_FLAGS)) -O2 \
 		$(UNIT_KERNEL_COUNTED) -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $<
 $(B)/unit/kernel_phys_test: $(call counted,kernel/mem/phys.c)
 $(B)/unit/kernel_trie_test: $(call counted,kernel/base/trie.c)
@@ -87,7 +87,7 @@ $(UNIT_KERNEL):
 
 # CPUs that are threads, under a race detector.
 UNIT_TESTS += $(B)/unit/kernel_crosscall_test
-UNIT_THREADS_FLAGS := $(subst fake_ops.h,thread_ops.h,$(filter-out -fsanitize=% -fno-sanitize%,$(UNIT_KERNEL_FLAGS))) \
+UNIT_THREADS_FLAGS := $(subst fake_ops.h,thread_ops.h,$(filter-out $(HOST_SANITIZE),$(UNIT_KERNEL_FLAGS))) \
 	-D_GNU_SOURCE -fsanitize=thread
 UNIT_CROSSCALL_OBJS := $(patsubst %.c,$(B)/unit/kernel/crosscall_test/%.o,test/kernel/base/crosscall_test.c kernel/base/cpu.c \
 	trace/dtrace/buffer.c test/tool/failed.c)

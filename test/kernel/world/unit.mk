@@ -18,7 +18,7 @@ UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -Og -DKYMO_KERNEL -DARCH_OPS_
 	-DCONFIG_CHANNELS_PER_PROCESS=3 -DCONFIG_CONNECTIONS=20 -DCONFIG_CONNECTIONS_PER_PROCESS=5 \
 	-DCONFIG_RESERVE_PERCENT=0 -DCONFIG_QUOTA_PERCENT=100 -DCONFIG_PULSES=12 -DCONFIG_TIMERS=6 -DCONFIG_INTERRUPT_ATTACHMENTS=4 -DCONFIG_MAPPINGS=6 \
 	-DCONFIG_COPY_CHUNK=256 -DCONFIG_IRQ_LINES=32 -DCONFIG_SYNC_AT_ONCE=1 -DCONFIG_FORGET_AT_ONCE=4 \
-	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+	$(HOST_SANITIZE) -fno-omit-frame-pointer
 UNIT_IPC_KERNEL := kernel/base/trie.c kernel/base/order/tree.c kernel/thread/ready/each.c $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
 	connect.c connect_info.c console.c copy.c cpu.c event.c exit.c gone.c intr.c kercall.c msg.c \
 	msg_copy.c msg_direct.c msg_entry.c msg_listened.c msg_rw.c msg_wait.c msg_wide.c object.c phys.c process.c process_account.c \

@@ -11,11 +11,10 @@ UNIT_TESTS += $(BLOCKLOG_TESTS:%=$(B)/unit/blocklog_%)
 $(BLOCKLOG_TESTS:%=$(B)/unit/blocklog_%): $(B)/unit/blocklog_%: \
 		$(B)/unit-blocklog/test/lib/blocklog/%_test.o $(BLOCKLOG_OBJS)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lcmocka
+	$(Q)$(HOST_CC) $(HOST_SANITIZE) -o $@ $^ -lcmocka
 
 $(B)/unit-blocklog/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -fsanitize=address,undefined \
-	    -fno-sanitize-recover=all -I. -MMD -MP -c -o $@ $<
+	$(Q)$(HOST_CC) -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror $(HOST_SANITIZE) -I. -MMD -MP -c -o $@ $<
 
 -include $(BLOCKLOG_OBJS:.o=.d) $(wildcard $(B)/unit-blocklog/test/lib/blocklog/*.d)

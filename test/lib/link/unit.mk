@@ -9,11 +9,10 @@ UNIT_TESTS += $(LINK_TEST)
 
 $(LINK_TEST): $(LINK_TEST_OBJS)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lcmocka
+	$(Q)$(HOST_CC) $(HOST_SANITIZE) -o $@ $^ -lcmocka
 
 $(LINK_TEST_OBJS): $(B)/unit-link/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -std=gnu11 -O1 $(HOST_DEBUG) -Wall -Wextra -Werror -fsanitize=address,undefined \
-	    -fno-sanitize-recover=all -I. -MMD -MP -c -o $@ $<
+	$(Q)$(HOST_CC) -std=gnu11 -O1 $(HOST_DEBUG) -Wall -Wextra -Werror $(HOST_SANITIZE) -I. -MMD -MP -c -o $@ $<
 
 -include $(LINK_TEST_OBJS:.o=.d)

@@ -11,11 +11,10 @@ UNIT_TESTS += $(LINKD_TEST)
 
 $(LINKD_TEST): $(LINKD_TEST_OBJS)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -fsanitize=address,undefined -Wl,--wrap=malloc -o $@ $^ -lcmocka
+	$(Q)$(HOST_CC) $(HOST_SANITIZE) -Wl,--wrap=malloc -o $@ $^ -lcmocka
 
 $(LINKD_TEST_OBJS): $(B)/unit-linkd/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -std=gnu11 -O1 $(HOST_DEBUG) -Wall -Wextra -Werror -fsanitize=address,undefined \
-	    -fno-sanitize-recover=all -I. -MMD -MP -c -o $@ $<
+	$(Q)$(HOST_CC) -std=gnu11 -O1 $(HOST_DEBUG) -Wall -Wextra -Werror $(HOST_SANITIZE) -I. -MMD -MP -c -o $@ $<
 
 -include $(LINKD_TEST_OBJS:.o=.d)

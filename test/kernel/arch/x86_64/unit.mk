@@ -13,4 +13,4 @@ $(call unit_program,text_test,$(call x86_sources,text) kernel/arch/x86_64/none/p
 $(call unit_program,lapic_test,$(call x86_sources,lapic),$(X86_FLAGS))
 $(call unit_program,tlb_test,$(call x86_sources,tlb) test/tool/failed.c,\
 	$(X86_FLAGS) $(ASSERT_FLAGS_1) -DCONFIG_PROCESSES=1280)
-$(call unit_program,clock_test,test/kernel/arch/x86_64/clock_test.c,$(UNIT_ASAN))
+$(call unit_program,clock_test,test/kernel/arch/x86_64/clock_test.c,$(HOST_SANITIZE))

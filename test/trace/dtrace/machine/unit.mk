@@ -5,7 +5,7 @@ D_MACHINE_TESTS := $(addprefix $(B)/unit/d_machine_,$(patsubst test/trace/dtrace
 	$(wildcard test/trace/dtrace/machine/*_test.c))))
 UNIT_TESTS += $(D_MACHINE_TESTS)
 D_MACHINE_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DDTRACE_PORT_OPS_H='"test/trace/dtrace/machine/fake_ops.h"' \
-	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+	$(HOST_SANITIZE) -fno-omit-frame-pointer
 D_MACHINE_CORE := $(addprefix trace/dtrace/,bound.c builtin.c code.c cost.c decode.c \
 	agg_function.c glob.c helper_check.c helper_load.c image.c inet.c destructive.c json.c load.c reason.c retained.c run.c run_seldom.c short_text.c store.c strtoll.c subr.c subr_extra.c \
 	subr_memory.c subr_number.c subr_path.c subr_search.c subr_string.c text.c validate.c \
