@@ -24,7 +24,7 @@ GIVEN_AWAY = 2
 # The environment of a suite's processes has this: the suites that began them, the inner ones last.
 MARK = "KYMO_SUITE"
 COUNTS = re.compile(r"^.*\b(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
-BAD = re.compile(r"FAIL|Failed|rror|not in the house|breach|differs|not built")
+BAD = re.compile(r"FAIL|Failed|rror|ERROR|not in the house|breach|differs|not built")
 # make's own words, in the C locale: a goal whose recipe failed, and one that lacks such a goal.
 NOT_MADE = re.compile(r"\*\*\* (?:\[[^\]]*?: ([^\]\s]+)\] Error|No rule to make target '([^']+)')|"
                       r"Target '([^']+)' not remade")
@@ -113,12 +113,27 @@ class Running:
         return Result(self.suite, passed, failed, skipped, wall, cpu)
 
 
+def named_bad(lines):
+    """The lines that name a failure. One that ends with a colon brings the first few of those that
+    are indented below it: these say which file or which value is meant."""
+    found, below = [], 0
+    for line in lines:
+        if BAD.search(line) and "FAILED  ] 0" not in line:
+            found.append(line)
+            below = 3 if line.rstrip().endswith(":") else 0
+        elif below and line.startswith(" "):
+            found.append(line)
+            below -= 1
+        else:
+            below = 0
+    return found
+
+
 def bad_lines(result):
     """What a failed suite has said of its failures, or how its log ends if it has named none."""
     with open(f"{LOGS}/{result.suite.name}.log", encoding="utf-8", errors="replace") as log:
         lines = log.readlines()
-    bad = [line for line in lines if BAD.search(line) and "FAILED  ] 0" not in line]
-    return ["    " + line.rstrip("\n")[:2000] for line in bad[:12] or lines[-12:]]
+    return ["    " + line.rstrip("\n")[:2000] for line in named_bad(lines)[:12] or lines[-12:]]
 
 
 def report(result):
