@@ -210,6 +210,8 @@ class Run:
         busy = {r.suite.name for r in self.running}
         if self.builds and self.builds[0].suite.name not in busy and not self.alone():
             self.running.append(Running(self.builds[0].suite, self.builds[0].suite.cpus))
+            if len(self.builds[0].names) > 1:
+                print(f"building what {len(self.builds[0].names)} suites need", flush=True)
         free = self.whole - sum(r.cpus for r in self.running)
         for suite in list(self.waiting):
             cpus = min(suite.cpus, self.machine) if suite.cpus else self.whole
