@@ -24,7 +24,7 @@ GIVEN_AWAY = 2
 # The environment of a suite's processes has this: the suites that began them, the inner ones last.
 MARK = "KYMO_SUITE"
 COUNTS = re.compile(r"^.*\b(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
-BAD = re.compile(r"FAIL|Failed|rror|not in the house|breach|differs|not built")
+BAD = re.compile(r"FAIL|Failed|rror|ERROR: |not in the house|breach|differs|not built")
 # make's own words, in the C locale: a goal whose recipe failed, and one that lacks such a goal.
 NOT_MADE = re.compile(r"\*\*\* (?:\[[^\]]*?: ([^\]\s]+)\] Error|No rule to make target '([^']+)')|"
                       r"Target '([^']+)' not remade")
@@ -117,7 +117,12 @@ def bad_lines(result):
     """What a failed suite has said of its failures, or how its log ends if it has named none."""
     with open(f"{LOGS}/{result.suite.name}.log", encoding="utf-8", errors="replace") as log:
         lines = log.readlines()
-    bad = [line for line in lines if BAD.search(line) and "FAILED  ] 0" not in line]
+    bad, below = [], False  # below: what is indented below `FAIL what is wanted:` is what is wrong
+    for line in lines:
+        below = below and line.startswith("  ")
+        if below or BAD.search(line) and "FAILED  ] 0" not in line:
+            bad.append(line)
+        below = below or line.startswith("FAIL ") and line.endswith(":\n")
     return ["    " + line.rstrip("\n")[:2000] for line in bad[:12] or lines[-12:]]
 
 
