@@ -4,8 +4,8 @@
 
 The tables: trace/dtrace/opcodes.def (variables, subroutines), actions.def and options.def of
 host/dt, the error tags there, printf's conversions, the letters of the command's options, the texts
-of drops and faults. The manual page has every option. Prints what is missing. The last line is
-`N passed, N failed`.
+of drops and faults. The manual page has every option. Events and probes of the kernel must have a
+row of test/dtrace/cause_rows.py. Prints what is missing. The last line is `N passed, N failed`.
 """
 import glob
 import os
@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
+import cause_rows  # noqa: E402
 import run  # noqa: E402
 
 
@@ -95,6 +96,18 @@ def checks():
     yield "lines of the manual page", undocumented()
     yield "faults", without_row(quoted("host/dtrace/consume/message.c", "faults[] = {"),
                                 "NAME", printed)
+    yield "rows of test/dtrace/cause_rows.py", uncaused()
+
+
+def uncaused():
+    """Events and probes of the kernel that test/dtrace/causes.py has no row for."""
+    caused = {line.split()[2] for line in cause_rows.ROWS.splitlines() if line}
+    events = re.findall(r"^EVENT(?:_STATE|_DUMPED)?\((\w+), +(\w+),",
+                        source("trace/events.def"), re.M)
+    probes = re.findall(r'^PROBE\w*\((\w+), "([^"]*)", "([^"]*)"',
+                        source("trace/probes.def"), re.M)
+    names = [f"sdt:{group}:{name}" for name, group in events] + [":".join(p) for p in probes]
+    return [name for name in names if name not in caused]
 
 
 def undocumented():

@@ -170,7 +170,7 @@ static void refused(void **state)
                                        {TRACE_CLASS_PR_TH, 7},
                                        {TRACE_CLASS_PR_TH, 1024 + 1},
                                        {SYSTEM, 1},
-                                       {SYSTEM, 13},
+                                       {SYSTEM, 511},
                                        {TRACE_CLASS_COMM, 8},
                                        {16, 1},
                                        {0xffffffff, 0xffffffff}};

@@ -160,12 +160,16 @@ static void check_names(const struct row *row, const char *names)
 
 static void events_have_their_numbers(void **state)
 {
-    size_t n = sizeof(rows) / sizeof(rows[0]);
+    size_t n = sizeof(rows) / sizeof(rows[0]), known = sizeof(events) / sizeof(events[0]);
 
     (void)state;
-    assert_int_equal(n, sizeof(events) / sizeof(events[0]));
-    for (size_t i = 0; i < n; i++) {
-        assert_string_equal(rows[i].name, events[i].name);
+    for (size_t i = 0; i < n || i < known; i++) {
+        const char *name = i < n ? rows[i].name : "no more",
+                   *mine = i < known ? events[i].name : "no more";
+
+        if (strcmp(name, mine) != 0) {
+            fail_msg("trace/events.def has %s where this test has %s", name, mine);
+        }
         assert_int_equal(rows[i].class, events[i].class);
         assert_int_equal(rows[i].number, events[i].number);
         assert_int_equal(rows[i].external, events[i].external);
