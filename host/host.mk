@@ -15,7 +15,7 @@ HOST_DTRACE_LAYERS := aggregation print consume replay
 HOST_DTRACE_SRCS := $(sort $(wildcard $(HOST_DTRACE_LAYERS:%=host/dtrace/%/*.c) host/dtrace/*.c))
 # The D machine inside the command: its target `self`. subr_none.c is for boards.
 HOST_MACHINE_SRCS := $(filter-out trace/dtrace/subr_none.c,$(sort $(wildcard trace/dtrace/*.c \
-	trace/dtrace/provider/*.c trace/dtrace/cost/*.c)))
+	trace/dtrace/provider/*.c trace/dtrace/cost/*.c trace/dtrace/none/*.c)))
 HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
              $(sort $(wildcard host/cut/*.c)) $(sort $(wildcard host/symbols/*.c)) \

@@ -71,10 +71,11 @@ COUNTER_SRCS_ := $(wildcard kernel/arch/$(ARCH)/none/count.c)
 D_SRCS_1 := $(FBT_NONE_$(SITES)) $(filter-out $(FBT_NOT_$(SITES)) $(if $(filter no,$(HELPERS)),kernel/dtrace/frames.c trace/dtrace/helper%) trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c $(if $(HAS_COUNTERS),,trace/dtrace/counters.c),$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S)) \
 	$(D_WEIGHTS_$(ARCH):%=trace/dtrace/cost/%.c) $(USER_SRCS_$(filter yes,$(USER_PROBES))) $(COUNTER_SRCS_$(HAS_COUNTERS))
-D_SRCS_0 := kernel/dtrace/none/none.c kernel/dtrace/none/fbt.c kernel/dtrace/none/retained.c $(wildcard kernel/arch/$(ARCH)/none/*.c)
+RETAIN_NONE := kernel/dtrace/none/retained.c trace/dtrace/none/retained.c
+D_SRCS_0 := kernel/dtrace/none/none.c kernel/dtrace/none/fbt.c $(RETAIN_NONE) $(wildcard kernel/arch/$(ARCH)/none/*.c)
 # Memory that a reset preserves: window; ring: a window without room for D's own buffers.
 RETAIN ?= window
-RETAIN_SRCS_ring := $(if $(filter 1,$(D)),kernel/dtrace/none/retained.c)
+RETAIN_SRCS_ring := $(if $(filter 1,$(D)),$(RETAIN_NONE))
 RETAIN_NOT_ring := kernel/dtrace/retained.c
 # RETAIN_IMAGES: the only images that have the window, where RAM is short: in others it is the programs'.
 RETAIN_IMAGES ?=
@@ -87,8 +88,7 @@ TRACE_SRCS := $(call trace_srcs,gate kercall retain $(if $(filter yes,$(THREAD_F
 DEBUG_SRCS_1 := $(filter-out $(if $(filter 0,$(D)),%/paid.c),$(wildcard kernel/observe/debug/*.c))
 # The kernel's rooms: each may include what stands to its left (scripts/check-includes).
 KERNEL_ROOMS := base proc mem thread ipc time sync intr observe program dtrace entry
-# kernel/dtrace/ is chosen by D=.
-# Ports with an MMU share the tables of address spaces.
+# kernel/dtrace/ is chosen by D=; ports with an MMU share kernel/arch/mmu/.
 ARCH_MMU_aarch64 := kernel/arch/mmu/*.c
 ARCH_MMU_x86_64 := kernel/arch/mmu/*.c
 OFFSETS_SRC := kernel/arch/$(ARCH)/offsets.c

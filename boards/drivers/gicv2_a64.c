@@ -12,6 +12,15 @@
 #define IRQ_LINES_MAX 256
 #define FIQS (1u << GIC_IRQ_SAMPLE | 1u << GIC_IRQ_COUNT)
 
+const char *gic_irq_name(unsigned irq)
+{
+    static const char *const names[GIC_FIRST_EXTERNAL] = {
+        [GIC_IRQ_IPI] = "ipi",     [GIC_IRQ_SAMPLED] = "sampled", [GIC_IRQ_COUNT] = "count",
+        [GIC_IRQ_TIMER] = "timer", [GIC_IRQ_SAMPLE] = "sample",
+    };
+    return irq < GIC_FIRST_EXTERNAL ? names[irq] : NULL;
+}
+
 static unsigned external_lines; /* [I] */
 static bool samples;            /* [I] the same on all CPUs */
 

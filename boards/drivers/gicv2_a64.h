@@ -21,4 +21,7 @@
  * register blocks. */
 void gic_board_init(uintptr_t dist, uintptr_t cpu);
 
+/* The name of one of the lines above, NULL: it has none. */
+const char *gic_irq_name(unsigned irq);
+
 #endif

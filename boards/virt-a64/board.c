@@ -144,53 +144,19 @@ const char *arch_irq_name(unsigned irq)
 {
 #define VIRTIO(n) [GIC_FIRST_EXTERNAL + 16 + (n)] = "virtio" #n
     static const char *const names[] = {
-        [GIC_IRQ_IPI] = "ipi",
-        [GIC_IRQ_SAMPLED] = "sampled",
-        [GIC_IRQ_COUNT] = "count",
-        [GIC_IRQ_TIMER] = "timer",
-        [GIC_IRQ_SAMPLE] = "sample",
-        [33] = "uart0",
-        [34] = "rtc",
-        [35] = "pcie0",
-        [36] = "pcie1",
-        [37] = "pcie2",
-        [38] = "pcie3",
-        [39] = "gpio",
-        VIRTIO(0),
-        VIRTIO(1),
-        VIRTIO(2),
-        VIRTIO(3),
-        VIRTIO(4),
-        VIRTIO(5),
-        VIRTIO(6),
-        VIRTIO(7),
-        VIRTIO(8),
-        VIRTIO(9),
-        VIRTIO(10),
-        VIRTIO(11),
-        VIRTIO(12),
-        VIRTIO(13),
-        VIRTIO(14),
-        VIRTIO(15),
-        VIRTIO(16),
-        VIRTIO(17),
-        VIRTIO(18),
-        VIRTIO(19),
-        VIRTIO(20),
-        VIRTIO(21),
-        VIRTIO(22),
-        VIRTIO(23),
-        VIRTIO(24),
-        VIRTIO(25),
-        VIRTIO(26),
-        VIRTIO(27),
-        VIRTIO(28),
-        VIRTIO(29),
-        VIRTIO(30),
-        VIRTIO(31),
+        [33] = "uart0", [34] = "rtc",  [35] = "pcie0", [36] = "pcie1", [37] = "pcie2",
+        [38] = "pcie3", [39] = "gpio", VIRTIO(0),      VIRTIO(1),      VIRTIO(2),
+        VIRTIO(3),      VIRTIO(4),     VIRTIO(5),      VIRTIO(6),      VIRTIO(7),
+        VIRTIO(8),      VIRTIO(9),     VIRTIO(10),     VIRTIO(11),     VIRTIO(12),
+        VIRTIO(13),     VIRTIO(14),    VIRTIO(15),     VIRTIO(16),     VIRTIO(17),
+        VIRTIO(18),     VIRTIO(19),    VIRTIO(20),     VIRTIO(21),     VIRTIO(22),
+        VIRTIO(23),     VIRTIO(24),    VIRTIO(25),     VIRTIO(26),     VIRTIO(27),
+        VIRTIO(28),     VIRTIO(29),    VIRTIO(30),     VIRTIO(31),
     };
 #undef VIRTIO
-    return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
+    return irq < GIC_FIRST_EXTERNAL                 ? gic_irq_name(irq)
+           : irq < sizeof(names) / sizeof(names[0]) ? names[irq]
+                                                    : NULL;
 }
 
 /* ---- console, clock ------------------------------------------------------------------ */

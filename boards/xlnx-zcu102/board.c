@@ -112,19 +112,11 @@ void a64_board_irq_init(void)
 const char *arch_irq_name(unsigned irq)
 {
     static const char *const names[] = {
-        [GIC_IRQ_IPI] = "ipi",
-        [GIC_IRQ_SAMPLED] = "sampled",
-        [GIC_IRQ_COUNT] = "count",
-        [GIC_IRQ_TIMER] = "timer",
-        [GIC_IRQ_SAMPLE] = "sample",
-        [48] = "gpio",
-        [53] = "uart0",
-        [54] = "uart1",
-        [58] = "rtc",
-        [80] = "sd0",
-        [81] = "sd1",
+        [48] = "gpio", [53] = "uart0", [54] = "uart1", [58] = "rtc", [80] = "sd0", [81] = "sd1",
     };
-    return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
+    return irq < GIC_FIRST_EXTERNAL                 ? gic_irq_name(irq)
+           : irq < sizeof(names) / sizeof(names[0]) ? names[irq]
+                                                    : NULL;
 }
 
 /* ---- console, clock ------------------------------------------------------------------ */

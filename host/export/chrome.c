@@ -379,13 +379,7 @@ static int chrome_begin(struct export *export)
         return -1;
     }
     out_str(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made_by\":\"kymo export\"");
-    export_json_member(out, "path", facts->path);
-    export_json_member(out, "board", facts->board);
-    export_json_member(out, "processor", facts->processor);
-    export_json_member(out, "release", facts->release);
-    export_json_member(out, "image", facts->image);
-    export_json_member(out, "build_id", facts->build_id);
-    export_json_number(out, "cpus", facts->cpus);
+    export_json_capture(out, facts);
     out_str(out, "},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1000000000,\"tid\":0,\"name\":"
                  "\"process_name\",\"args\":{\"name\":\"CPUs\"}}");
     return 0;

@@ -76,6 +76,8 @@ void export_json_member(struct out *out, const char *name, const char *text);
 void export_json_number(struct out *out, const char *name, int64_t value);
 /* Likewise, but null if the value is `unknown`. */
 void export_json_known(struct out *out, const char *name, int64_t value, int64_t unknown);
+/* Likewise, the members that say what the capture is of. */
+void export_json_capture(struct out *out, const struct kev_facts *facts);
 /* {"pid":1,...}: the values of the event last given. A number that may need more than 53 bits, and
  * an address, is a string of hexadecimal digits. */
 void export_json_args(struct out *out, struct kev_capture *capture);

@@ -11,13 +11,7 @@ static int jsonl_begin(struct export *export)
     struct out *out = export->out;
 
     out_str(out, "{\"kind\":\"capture\"");
-    export_json_member(out, "path", facts->path);
-    export_json_member(out, "board", facts->board);
-    export_json_member(out, "processor", facts->processor);
-    export_json_member(out, "release", facts->release);
-    export_json_member(out, "image", facts->image);
-    export_json_member(out, "build_id", facts->build_id);
-    export_json_number(out, "cpus", facts->cpus);
+    export_json_capture(out, facts);
     out_str(out, ",\"cycles_per_second\":");
     out_u64(out, facts->cycles_per_second);
     out_str(out, facts->clock_known ? ",\"clock_known\":true" : ",\"clock_known\":false");

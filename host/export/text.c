@@ -129,3 +129,14 @@ bool export_slice_name(struct export *export, const struct kev_item *item, char 
     }
     return value != NULL;
 }
+
+void export_json_capture(struct out *out, const struct kev_facts *facts)
+{
+    export_json_member(out, "path", facts->path);
+    export_json_member(out, "board", facts->board);
+    export_json_member(out, "processor", facts->processor);
+    export_json_member(out, "release", facts->release);
+    export_json_member(out, "image", facts->image);
+    export_json_member(out, "build_id", facts->build_id);
+    export_json_number(out, "cpus", facts->cpus);
+}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/stat/stat.h"
+#include "host/timeline/timeline.h"
 #include "abi/sys/trace.h"
 
 #define CALL_TRACE_EVENT 1
@@ -43,46 +44,14 @@ void filter_read(struct stat *stat)
     }
 }
 
-/* Returns whether an external class affects figures other than counts. */
-static bool class_matters(uint32_t class)
-{
-    switch (class) {
-    case _NTO_TRACE_THREAD:
-    case _NTO_TRACE_COMM:
-    case _NTO_TRACE_INT:
-    case _NTO_TRACE_INTENTER:
-    case _NTO_TRACE_INTEXIT:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool command_hides(uint32_t command, uint32_t class)
-{
-    switch (command) {
-    case _NTO_TRACE_DELALLCLASSES:
-    case KYMO_TRACE_SETGATE:
-        return true;
-    case _NTO_TRACE_DELCLASS:
-    case _NTO_TRACE_DELEVENT:
-    case _NTO_TRACE_SETCLASSPID:
-    case _NTO_TRACE_SETCLASSTID:
-    case _NTO_TRACE_SETEVENTPID:
-    case _NTO_TRACE_SETEVENTTID:
-        return class_matters(class);
-    default:
-        return false;
-    }
-}
-
 void filter_event(struct stat *stat, const struct kev_event *event)
 {
     bool wide = (event->number & TRACE_EVENT_64) != 0;
     unsigned number = event->number & ~TRACE_EVENT_64;
+    const uint32_t words[3] = {kev_word(event, 0), kev_word(event, 1), kev_word(event, 2)};
 
     if (!kev_info(stat->kev)->kymo || number != CALL_TRACE_EVENT || stat->filter.changed ||
-        !command_hides(kev_word(event, 0), kev_word(event, wide ? 2 : 1))) {
+        !timeline_hides(words, 3, wide)) {
         return;
     }
     stat->filter.changed = true;

@@ -18,7 +18,8 @@
  *   panic.h       kernel_panic() and kprintf()
  *   assert.h      assertions of a port
  *
- * trace_thread.h and turns.h are not topics: the ports' own trace.h and ops.h share them.
+ * masked.h, trace_masked.h, trace_thread.h and turns.h are not topics: the ports' own trace.h and
+ * ops.h share them.
  *
  * A mark ends a contract, and applies to the declarations that follow up to the next mark: [who,
  * for]. `who` supplies the function:

@@ -22,7 +22,8 @@ static ALWAYS_INLINE void turn_copy(uint8_t *to, const uint8_t *from)
     *(turn_t *)to = *(const turn_t *)from;
 }
 
-static ALWAYS_INLINE void turns_copy(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
+static ALWAYS_INLINE void arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from,
+                                          size_t len)
 {
     const uint8_t *end = from + len;
 
@@ -37,7 +38,7 @@ static ALWAYS_INLINE void turns_copy(uint8_t *restrict to, const uint8_t *restri
     }
 }
 
-static ALWAYS_INLINE void turns_fill(uint8_t *to, uintptr_t word, size_t len)
+static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len)
 {
     for (const uint8_t *end = to + len; to != end; to += ARCH_TURN) {
         *(turn_t *)to = (turn_t){{[0 ... ARCH_TURN / sizeof(uintptr_t) - 1] = word}};

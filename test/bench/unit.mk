@@ -3,7 +3,7 @@
 # runs it.
 
 D_BENCH_OBJS := $(patsubst %.c,$(B)/bench/d/%.o,$(filter-out %/subr_none.c trace/dtrace/control% trace/dtrace/helper%,$(wildcard \
-	trace/dtrace/*.c)) test/bench/d_bench.c test/bench/d_bench_port.c host/self/port_nolog.c test/trace/dtrace/machine/assemble.c \
+	trace/dtrace/*.c)) test/bench/d_bench.c test/bench/d_bench_port.c host/self/port_nolog.c trace/dtrace/none/retained.c test/trace/dtrace/machine/assemble.c \
 	test/trace/dtrace/machine/builder.c)
 
 $(B)/bench/d/%.o: %.c | $(TRACE_GEN)

@@ -58,15 +58,3 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
     insn = user ? a64_step_insn(user, *word - sizeof(insn), insn) : insn;
     return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000;
 }
-
-/* An exception stores nothing on the program's stack, so no frame is ever lost. */
-bool arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned *n,
-                         unsigned max)
-{
-    (void)t;
-    (void)at;
-    (void)to;
-    (void)n;
-    (void)max;
-    return false;
-}

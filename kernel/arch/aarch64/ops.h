@@ -17,6 +17,7 @@
 
 #include "kernel/arch/aarch64/shared.h"
 #include "kernel/arch/aarch64/sysreg.h"
+#include "kernel/arch/masked.h"
 #include "kernel/arch/turns.h"
 
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
@@ -57,33 +58,10 @@ static inline struct cpu *arch_cpu(void)
     return cpu;
 }
 
-static ALWAYS_INLINE void arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from,
-                                          size_t len)
-{
-    turns_copy(to, from, len);
-}
-
-static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len)
-{
-    turns_fill(to, word, len);
-}
-
 /* Nothing has to be done: all calls begin in kernel_call(). */
 static inline void arch_calls_direct(bool on)
 {
     (void)on;
-}
-
-static inline uintptr_t arch_irq_save(void)
-{
-    __asm__ volatile("" ::: "memory");
-    return 0;
-}
-
-static inline void arch_irq_restore(uintptr_t state)
-{
-    (void)state;
-    __asm__ volatile("" ::: "memory");
 }
 
 static inline bool arch_spin_try(volatile uint32_t *lock)

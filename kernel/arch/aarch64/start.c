@@ -9,7 +9,6 @@
 #include "kernel/arch/entry.h"
 
 #define EM_AARCH64 183
-#define ELFCLASS64 2
 #define MIDR_CORTEX_A53 0x410fd030
 
 _Static_assert(CONFIG_CPUS <= A64_MAX_CPUS, "entry code");
@@ -72,20 +71,4 @@ const char *arch_cpu_name(void)
 uint16_t arch_elf_machine(void)
 {
     return EM_AARCH64;
-}
-
-uint8_t arch_elf_class(void)
-{
-    return ELFCLASS64;
-}
-
-bool arch_elf_relocates(void)
-{
-    return false;
-}
-
-int arch_elf_reloc_kind(unsigned r_type)
-{
-    (void)r_type;
-    return 0;
 }

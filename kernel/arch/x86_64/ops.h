@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "abi/compiler.h"
+#include "kernel/arch/masked.h"
 #include "kernel/arch/turns.h"
 #include "kernel/arch/x86_64/shared.h"
 
@@ -91,29 +92,6 @@ static inline struct cpu *arch_cpu(void)
     /* Not volatile: it never changes on a CPU, and the kernel never migrates between CPUs. */
     __asm__("mov %%gs:0, %0" : "=r"(cpu));
     return cpu;
-}
-
-static ALWAYS_INLINE void arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from,
-                                          size_t len)
-{
-    turns_copy(to, from, len);
-}
-
-static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len)
-{
-    turns_fill(to, word, len);
-}
-
-static inline uintptr_t arch_irq_save(void)
-{
-    __asm__ volatile("" ::: "memory");
-    return 0;
-}
-
-static inline void arch_irq_restore(uintptr_t state)
-{
-    (void)state;
-    __asm__ volatile("" ::: "memory");
 }
 
 /* One instruction, LOCK BTS, and shorter than a comparison with 0. */

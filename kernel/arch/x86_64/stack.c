@@ -74,15 +74,3 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
     }
     return false;
 }
-
-/* An exception stores nothing on the program's stack, so no frame is ever lost. */
-bool arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned *n,
-                         unsigned max)
-{
-    (void)t;
-    (void)at;
-    (void)to;
-    (void)n;
-    (void)max;
-    return false;
-}

@@ -12,7 +12,6 @@
 #include "kernel/arch/x86_64/port.h"
 
 #define EM_X86_64 62
-#define ELFCLASS64 2
 
 _Static_assert(CONFIG_CPUS <= X86_MAX_CPUS, "entry code");
 
@@ -219,20 +218,4 @@ void arch_long_stack(uintptr_t *low, uintptr_t *high)
 uint16_t arch_elf_machine(void)
 {
     return EM_X86_64;
-}
-
-uint8_t arch_elf_class(void)
-{
-    return ELFCLASS64;
-}
-
-bool arch_elf_relocates(void)
-{
-    return false;
-}
-
-int arch_elf_reloc_kind(unsigned r_type)
-{
-    (void)r_type;
-    return 0;
 }

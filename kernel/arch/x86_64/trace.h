@@ -10,11 +10,6 @@
 /* The high half of the kernel's addresses (KERNEL_VIRT of kernel/arch/x86_64/shared.h). */
 #define TRACE_PORT_CODE_HIGH 0xffffffffu
 
-#define TRACE_PORT_EXIT_WORK 8u
-/* Nothing has to be pended: the kernel checks exit_work when it leaves. */
-#define TRACE_PORT_REQUEST_EXIT(cpu) \
-    ((void)__atomic_fetch_or(&(cpu)->exit_work, TRACE_PORT_EXIT_WORK, __ATOMIC_RELAXED))
-
 static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(void)
 {
     struct trace_cpu *cpu;
@@ -22,18 +17,8 @@ static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(vo
     return cpu;
 }
 
-/* Nothing has to be done: wherever the kernel traces, interrupts are masked
- * (kernel/arch/x86_64/apic.c). */
-static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
-{
-    return 0;
-}
-
-static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr_t state)
-{
-    (void)state;
-}
-
+/* Wherever the kernel traces, interrupts are masked (kernel/arch/x86_64/apic.c). */
+#include "kernel/arch/trace_masked.h"
 #include "kernel/arch/trace_thread.h"
 
 #endif

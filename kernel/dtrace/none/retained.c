@@ -4,9 +4,7 @@
  * it holds a ring only (board.mk: RETAIN := ring), where consumers that ask for more get ENODEV.
  * Contexts as there.
  */
-#include "abi/errno.h"
 #include "kernel/dtrace/dtrace.h"
-#include "trace/dtrace/port.h"
 
 uint32_t dtrace_retained_ceiling(void)
 {
@@ -25,36 +23,8 @@ void dtrace_retained_begin(struct kymo_retain_d *directory)
     (void)directory;
 }
 
-int dtrace_port_retaining(void)
-{
-    return -ENODEV;
-}
-
-void *dtrace_port_retain(size_t bytes)
-{
-    (void)bytes;
-    return NULL;
-}
-
 bool dtrace_retained_free(void *block)
 {
     (void)block;
     return false;
-}
-
-uint32_t dtrace_port_retained_at(const void *block)
-{
-    (void)block;
-    return UINT32_MAX;
-}
-
-int dtrace_port_retained_put(struct kymo_retain_d *is)
-{
-    (void)is;
-    return -ENODEV;
-}
-
-void dtrace_port_retained_drop(const struct kymo_retain_d *is)
-{
-    (void)is;
 }

@@ -31,17 +31,6 @@ static inline void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp)
     *pc = *sp = *fp = 0;
 }
 
-static ALWAYS_INLINE void arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from,
-                                          size_t len)
-{
-    turns_copy(to, from, len);
-}
-
-static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len)
-{
-    turns_fill(to, word, len);
-}
-
 static inline void arch_calls_direct(bool on)
 {
     (void)on;
