@@ -61,7 +61,7 @@ all: boards host ## build the images of all boards and build/kymo
 
 .PHONY: demo
 demo: ## install what is missing, build, boot virt-a64 and trace a workload
-	$(Q)scripts/setup.sh build
+	$(Q)scripts/setup.sh demo
 	$(Q)scripts/locked demo scripts/demo
 
 # Each ends with a line that says how many passed and failed. scripts/suites says which suites each has.
