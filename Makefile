@@ -61,7 +61,7 @@ all: boards host ## build the images of all boards and build/kymo
 
 .PHONY: demo
 demo: ## install what is missing, build, boot virt-a64 and trace a workload
-	$(Q)scripts/setup.sh build
+	$(Q)scripts/setup.sh demo
 	$(Q)scripts/locked demo scripts/demo
 
 # Each ends with a line that says how many passed and failed. scripts/suites says which suites each has.
@@ -124,14 +124,9 @@ bench-host: ## print, stat and exports beside babeltrace2: events per second, me
 	$(Q)scripts/locked check test/bench/report.py
 	$(Q)scripts/locked check test/bench/first_record.py
 
-SPEEDSCOPE := 1.25.0
 .PHONY: install-speedscope
-install-speedscope: ## speedscope from npm, below build/, for the suite that opens an export in it
-	$(Q)command -v npm >/dev/null || { \
-	    echo "speedscope comes from npm: apt-get install npm" >&2; exit 1; }
-	$(Q)mkdir -p $(B)/npm && npm install --silent --no-audit --no-fund --cache $(B)/npm-cache --prefix $(B)/npm \
-	    speedscope@$(SPEEDSCOPE) >$(B)/npm/install.log 2>&1 || { \
-	    cat $(B)/npm/install.log >&2; echo "npm could not fetch speedscope $(SPEEDSCOPE)" >&2; exit 1; }
+install-speedscope: ## fetch speedscope by npm, below build/, for the suite that opens an export in it
+	$(Q)scripts/locked -q speedscope scripts/npm-fetch test/host/export/speedscope $(B)/speedscope $@
 
 .PHONY: soak
 soak: ## what takes too long for make check: one round, and more for SOAK=<minutes> (default 10)

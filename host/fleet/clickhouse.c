@@ -54,6 +54,31 @@ static const char *host_take(struct clickhouse *servers, const char *from)
     return from;
 }
 
+/* Takes the password out of the environment, which the programs that are started inherit. NULL, or
+ * what is wrong with it. */
+static const char *clickhouse_take_password(struct clickhouse *servers)
+{
+    static const char name[] = "CLICKHOUSE_PASSWORD";
+    const char *password = getenv(name);
+
+    if (password == NULL) {
+        return NULL;
+    }
+    if (strpbrk(password, "\r\n") != NULL) {
+        return "$CLICKHOUSE_PASSWORD has more than one line, which no header of HTTP can have";
+    }
+    servers->password = strdup(password);
+    unsetenv(name);
+    return servers->password == NULL ? "out of memory" : NULL;
+}
+
+const char *clickhouse_url_shown(const char *url)
+{
+    const char *at = strrchr(url, '@');
+
+    return at == NULL ? url : at + 1;
+}
+
 const char *clickhouse_parse(struct clickhouse *servers, const char *url)
 {
     static const char scheme[] = "clickhouse://", cluster[] = "?cluster=";
@@ -93,7 +118,7 @@ const char *clickhouse_parse(struct clickhouse *servers, const char *url)
         return "several servers are the shards of a cluster: ?cluster=NAME, as remote_servers in "
                "their config.xml calls it";
     }
-    return NULL;
+    return clickhouse_take_password(servers);
 }
 
 /* ---- requests ---------------------------------------------------------------------- */
@@ -119,7 +144,7 @@ static int curl_start(const struct clickhouse *servers, unsigned host, const cha
 {
     /* No configuration of the user's; what is in this one no other user can see. */
     static char *const argv[] = {"curl", "-q", "-K", "/dev/fd/3", NULL};
-    const char *password = getenv("CLICKHOUSE_PASSWORD");
+    const char *password = servers->password;
     char config[CONFIG_MOST] = "";
     FILE *stream = fmemopen(config, sizeof(config) - 1, "w");
     bool fits;
@@ -135,7 +160,7 @@ static int curl_start(const struct clickhouse *servers, unsigned host, const cha
         fprintf(stream, "header = \"X-ClickHouse-User: %s\"\n",
                 servers->user[0] != '\0' ? servers->user : "default");
     }
-    if (password != NULL && strpbrk(password, "\r\n") == NULL) {
+    if (password != NULL) {
         fputs("header = \"X-ClickHouse-Key: ", stream);
         config_quote(stream, password);
         fputs("\"\n", stream);

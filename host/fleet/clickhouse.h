@@ -18,6 +18,7 @@ struct clickhouse {
     const char *url; /* for messages */
     char hosts[CLICKHOUSE_HOSTS][300];
     unsigned nhosts;
+    char *password; /* of the heap; NULL: none */
     char user[CLICKHOUSE_WORD], database[CLICKHOUSE_WORD], cluster[CLICKHOUSE_WORD];
     uint64_t schema;         /* schema.c's sum over the views */
     const char *accepted;    /* how a refusal may begin that the next statement may have; NULL */
@@ -27,8 +28,11 @@ struct clickhouse {
     unsigned host; /* that it speaks to */
 };
 
-/* NULL, or what is wrong with it. */
+/* NULL, or what is wrong with it, or with the password: $CLICKHOUSE_PASSWORD, which no child of
+ * this process inherits from then on. */
 const char *clickhouse_parse(struct clickhouse *servers, const char *url);
+/* Returns what a message may show of an address: what may be a password comes before the @. */
+const char *clickhouse_url_shown(const char *url);
 /* Runs a statement on a server; its answer, which is cut if it is longer. 0, or -1 after a
  * message. `scope` is the database or "". */
 int clickhouse_run(struct clickhouse *servers, unsigned host, const char *scope, const char *sql,

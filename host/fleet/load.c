@@ -260,7 +260,7 @@ static int fleet_load_options_parse(struct load *load, int argc, char **argv)
     }
     wrong = clickhouse_parse(&load->servers, argv[optind]);
     if (wrong != NULL) {
-        return kymo_usage("load", "load: %s: %s", argv[optind], wrong);
+        return kymo_usage("load", "load: %s: %s", clickhouse_url_shown(argv[optind]), wrong);
     }
     return ++optind == argc ? kymo_usage("load", "load: which captures?") : -1;
 }
@@ -284,6 +284,7 @@ static int load_main(int argc, char **argv)
         free(load->known[i]);
     }
     free(load->known);
+    free(load->servers.password);
     free(load);
     return status;
 }

@@ -96,19 +96,7 @@ void view_begin(const struct server *server, bool browse)
     printf("%s\n", server_url(server));
     fflush(stdout);
     if (browse) {
-        pid_t child = fork();
-
-        if (child == 0) {
-            int null = open("/dev/null", O_RDWR);
-
-            dup2(null, STDIN_FILENO);
-            dup2(null, STDOUT_FILENO);
-            setsid();
-            execlp("xdg-open", "xdg-open", server_url(server), (char *)NULL);
-            kymo_error("--open: xdg-open: %s; the address is printed above", strerror(errno));
-            _exit(127);
-        }
-        signal(SIGCHLD, SIG_DFL);
+        browse_open(server_url(server));
     }
 }
 

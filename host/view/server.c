@@ -4,8 +4,9 @@
  * the machine, and pages of other sites in the user's browser, can reach the port. So every path
  * begins with a secret; the header Host must name this machine (a name that an attacker's DNS makes
  * this address does not); no other site may read an answer (no CORS) or frame it. A client
- * may be slow or send anything: connections, their memory, their idle time, and answers that are
- * held for them are bounded. Proof: test/host/view/check.py.
+ * may be slow or send anything: connections (visitors.h), their memory, their idle time, and
+ * answers that are held for them are bounded. Proof: test/host/view/check.py,
+ * test/host/view/strangers.py.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,13 +25,13 @@
 
 #include "host/kymo.h"
 #include "host/view/view.h"
+#include "host/view/visitors.h"
 
-#define CONNECTIONS 64
 #define CONNECTION_BYTES 32768 /* of a request's head */
-#define IDLE_SECONDS 5
-#define WAITERS 16  /* requests that wait for news */
-#define HELD_MOST 3 /* large answers that are being sent */
+#define WAITERS 16             /* requests that wait for news */
+#define HELD_MOST 3            /* large answers that are being sent */
 #define TOKEN_BYTES 16
+#define HTTP_PORT 80
 #define SAID_MOST 512
 
 struct server {
@@ -49,6 +51,7 @@ struct server {
     char said[SAID_MOST];
     struct MHD_Connection *waiters[WAITERS];
     unsigned nwaiters, held;
+    struct visitors visitors; /* of the server's thread */
 };
 
 /* ---- the page ---------------------------------------------------------------------- */
@@ -265,14 +268,21 @@ static bool state_waits(struct server *server, struct MHD_Connection *connection
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-static bool host_is_ours(const struct server *server, struct MHD_Connection *connection)
+/* Browsers leave out the port that is the scheme's own. */
+bool server_is_named(const char *host, unsigned port)
 {
-    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-    char ours[2][32];
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    char after[16];
 
-    snprintf(ours[0], sizeof(ours[0]), "127.0.0.1:%u", server->port);
-    snprintf(ours[1], sizeof(ours[1]), "localhost:%u", server->port);
-    return host != NULL && (strcmp(host, ours[0]) == 0 || strcmp(host, ours[1]) == 0);
+    snprintf(after, sizeof(after), ":%u", port);
+    for (unsigned i = 0; host != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t length = strlen(names[i]);
+
+        if (strncasecmp(host, names[i], length) == 0) {
+            return strcmp(host + length, after) == 0 || (port == HTTP_PORT && host[length] == '\0');
+        }
+    }
+    return false;
 }
 
 /* The path after the secret; NULL: it has another one. Takes as long for any. */
@@ -308,13 +318,15 @@ static enum MHD_Result request_answer(void *arg, struct MHD_Connection *connecti
         *state = &begun;
         return MHD_YES;
     }
-    if (!host_is_ours(server, connection)) {
+    if (!server_is_named(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
+                         server->port)) {
         return answer_text(connection, MHD_HTTP_FORBIDDEN, "not this machine's name\n");
     }
     path = view_server_path_of(server, url);
     if (path == NULL) {
         return answer_text(connection, MHD_HTTP_NOT_FOUND, "not here\n");
     }
+    visitors_trust(&server->visitors, connection);
     if (*path == '\0') {
         return answer_queue(connection, MHD_HTTP_OK, "text/html; charset=utf-8",
                             MHD_create_response_from_buffer(server->page_bytes, server->page,
@@ -452,12 +464,13 @@ struct server *server_new(unsigned port, struct snapshot *first, bool grows)
         server->daemon = MHD_start_daemon(
             MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request_answer,
             server, MHD_OPTION_LISTEN_SOCKET, server->listening, MHD_OPTION_CONNECTION_LIMIT,
-            (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+            (unsigned)VISITORS_MOST, MHD_OPTION_CONNECTION_TIMEOUT,
+            (unsigned)VISITORS_STRANGE_SECONDS, MHD_OPTION_NOTIFY_CONNECTION, visitors_notify,
+            &server->visitors, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     }
     if (server->daemon == NULL) {
-        kymo_error("cannot serve %s: %s", server->url, strerror(errno));
+        kymo_error("port %u of 127.0.0.1: cannot be served: %s", server->port, strerror(errno));
         server->snapshot = NULL;
         server_free(server);
         return NULL;

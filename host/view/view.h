@@ -49,6 +49,8 @@ struct server *server_new(unsigned port, struct snapshot *first, bool grows);
 void server_free(struct server *server);
 /* The address of the page; lives as long as the server. */
 const char *server_url(const struct server *server);
+/* Returns true if a request's header Host, or NULL, names this machine as browsers do. */
+bool server_is_named(const char *host, unsigned port);
 /* Another snapshot from now on. grows: it is not the last one. */
 void server_show(struct server *server, struct snapshot *snapshot, bool grows);
 /* There will be no other snapshot. */
@@ -57,6 +59,11 @@ void server_show_no_more(struct server *server);
 void server_say(struct server *server, double share, const char *text);
 /* Answers those that wait, so that those that have gone are noticed; every few seconds. */
 void server_tick(struct server *server);
+
+/* ---- browse.c -------------------------------------------------------------------------------- */
+
+/* Opens the address in a browser, without showing it to other users. Reports a failure. */
+void browse_open(const char *url);
 
 /* ---- live.c ---------------------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@ HOST_TEST_OBJS := $(call host_test_objs,$(HOST_TEST_COMMON))
 # build/unit/host_NAME; and, of those that are alone in their folder, build/unit/NAME.
 HOST_TEST_SRCS := $(patsubst %,test/host/%_test.c,select output escape when owner temporary memory_stream \
 	$(addprefix reader/,reader damage cut sample check parts place) print/line print/format stat/stat stat/known \
-	extract/core link/store top/top collect/collect)
+	extract/core link/store top/top collect/collect view/named)
 HOST_TEST_ALONE := $(foreach f,diff log timeline why,test/host/$(f)/$(f)_test.c)
 host_test = $(patsubst %_test.c,$(B)/unit/$(2)%,$(notdir $(1)))
 HOST_TESTS := $(call host_test,$(HOST_TEST_SRCS),host_) $(call host_test,$(HOST_TEST_ALONE))

@@ -20,7 +20,7 @@ from browser import Failed as BrowserFailed  # noqa: E402
 from browser import opened  # noqa: E402
 from common import MK, ROOT, Failed, export, same, want  # noqa: E402
 
-RELEASE = os.path.join(ROOT, "build/npm/node_modules/speedscope/dist/release")
+RELEASE = os.path.join(ROOT, "build/speedscope/node_modules/speedscope/dist/release")
 TYPES = {"object": dict, "array": list, "string": str, "number": (int, float)}
 
 
