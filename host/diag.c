@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +13,6 @@
 #include <unistd.h>
 
 #include "host/escape.h"
-#include "host/kev/kev.h"
 #include "host/kymo.h"
 
 static bool progress_shown;
@@ -117,70 +115,6 @@ int kymo_help(const struct kymo_command *command)
 {
     fputs(command->help, stdout);
     return kymo_stdout_end(KYMO_OK);
-}
-
-void kymo_report_error(const struct kev_error *error)
-{
-    kymo_error("%s%s", error->text,
-               error->recoverable ? "; `--recover` reads the undamaged parts" : "");
-}
-
-void kymo_fault_text(const struct kev_fault *fault, bool recovers, char *to, size_t room)
-{
-    size_t length = strlen(fault->text);
-
-    if (!fault->recoverable) {
-        snprintf(to, room, "%s", fault->text);
-        return;
-    }
-    length -= strlen(fault->remedy) + strlen("; ");
-    snprintf(to, room, "%.*s; %s", (int)length, fault->text,
-             recovers ? "`--recover` reads the undamaged parts"
-                      : "`kymo cut --recover` makes a capture of the undamaged parts");
-}
-
-void kymo_report_fault(const struct kev_fault *fault)
-{
-    char text[1024];
-
-    kymo_fault_text(fault, true, text, sizeof(text));
-    kymo_error("%s", text);
-}
-
-bool kymo_report_damage(const struct kev *kev)
-{
-    const struct kev_damage *damage = kev_damage(kev);
-    const struct kev_info *info = kev_info(kev);
-    char more[80] = "";
-
-    if (info->equal_stamps > 0) {
-        kymo_error("%s: warning: %" PRIu64 " events have the time of the one before them on their "
-                   "CPU; their order is unknown",
-                   info->path, info->equal_stamps);
-    }
-    if (damage->first[0] == '\0') {
-        /* Another kernel's: nothing is wrong with them, but they are not all there. */
-        if (damage->events > 0) {
-            kymo_error("%s: %" PRIu64 " combine events without a beginning or an end: left out",
-                       info->path, damage->events);
-        }
-        return true;
-    }
-    if (info->buffers == 0) {
-        kymo_error("%s: nothing to recover: no buffer of events is in its %" PRIu64 " bytes",
-                   info->path, info->size);
-        return false;
-    }
-    if (damage->sums > 0) {
-        snprintf(more, sizeof(more), ", %" PRIu64 " buffers with a wrong sum (not skipped)",
-                 damage->sums);
-    }
-    kymo_error("%s: recovered; skipped: %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64
-               " slots, %" PRIu64 " incomplete events, %" PRIu64
-               " buffers out of order%s; first at byte %" PRIu64 ": %s",
-               info->path, damage->bytes, damage->places, damage->slots, damage->events,
-               damage->sequences, more, damage->first_offset, damage->first);
-    return true;
 }
 
 void kymo_progress(void *what, uint64_t done, uint64_t total)

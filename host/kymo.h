@@ -11,8 +11,6 @@
 
 #include "host/reader/kev.h"
 
-struct kev_fault; /* of libkev, host/kev/kev.h */
-
 extern const char kymo_version[]; /* what scripts/version printed when kymo was linked */
 
 #define KYMO_OK 0
@@ -31,7 +29,7 @@ extern const struct kymo_command kymo_print_command, kymo_stat_command, kymo_run
     kymo_dtrace_command, kymo_link_command, kymo_console_command, kymo_capture_command,
     kymo_extract_command, kymo_cut_command, kymo_symbols_command, kymo_top_command,
     kymo_collect_command, kymo_assert_command, kymo_diff_command, kymo_query_command,
-    kymo_load_command, kymo_view_command;
+    kymo_load_command, kymo_view_command, kymo_verify_command;
 
 /* diag.c. Escapes all that is printed to stderr from here on (escape.h). */
 void kymo_messages_start(void);
@@ -45,16 +43,6 @@ int kymo_help(const struct kymo_command *command);
 /* Flushes standard output. Returns the status; after a message that not all could be written,
  * KYMO_FAILURE in place of KYMO_OK. A reader that has closed its pipe is not a failure. */
 int kymo_stdout_end(int status);
-/* Reports what --recover skipped, if anything. Returns false if no buffer could be read. */
-bool kymo_report_damage(const struct kev *kev);
-/* Reports an error of a capture, with the remedy. */
-void kymo_report_error(const struct kev_error *error);
-/* The text of libkev's error with a remedy for users, as libkev's is for programmers: --recover,
- * or, if the command has no such option, `kymo cut`. */
-void kymo_fault_text(const struct kev_fault *fault, bool recovers, char *to, size_t room);
-/* Reports it, of a command with --recover. */
-void kymo_report_fault(const struct kev_fault *fault);
-
 /* Prints the progress of long work on standard error, if that is a terminal. kymo_progress_end()
  * clears the line. */
 void kymo_progress(void *what, uint64_t done, uint64_t total);

@@ -185,9 +185,8 @@ extern bool after_wants_text;
 /* Whether all that the image's clauses read is in such a capture; prints what is not. Fills in
  * after_needed and after_used. */
 bool after_check(const struct dtrace_image *, const struct after_about *);
-/* At the capture's end; error: what ended it early, or NULL. Prints what is missing, if something
- * is, and returns whether nothing is. */
-bool after_is_whole(const struct kev *, const struct kev_error *error);
+/* At the capture's end. Prints what is missing, if something is, and returns whether nothing is. */
+bool after_is_whole(const struct kev *);
 /* NULL, or why the capture has no such probe. */
 const char *after_lacks(const char *provider, const char *function, const char *name,
                         const struct after_about *);

@@ -6,6 +6,7 @@
  * remedy. See after.h.
  */
 #include "host/after/after.h"
+#include "host/verify/verify.h"
 
 #include "trace/slot.h"
 
@@ -111,12 +112,12 @@ static void after_check_report_lack(struct check *c, const char *what, const cha
     }
 }
 
-bool after_is_whole(const struct kev *kev, const struct kev_error *error)
+bool after_is_whole(const struct kev *kev)
 {
+    const struct kev_error *error = kev_ended_by(kev);
+
     if (error != NULL) {
-        fprintf(stderr, "dtrace: %s%s\n", error->text,
-                error->recoverable ? "; `kymo cut --recover` makes a capture of the undamaged parts"
-                                   : "");
+        verify_refuse_d(error);
     } else if (kev_cut_doubt(kev) != NULL) {
         fprintf(stderr, "dtrace: %s: the capture that it was cut out of is cut short or damaged\n",
                 kev_info(kev)->path);

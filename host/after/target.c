@@ -7,6 +7,7 @@
 
 #include "host/after/after.h"
 #include "host/kymo.h"
+#include "host/verify/verify.h"
 #include "trace/dtrace/probe.h"
 #include "trace/dtrace/site/sites.h"
 #include "trace/slot.h"
@@ -297,11 +298,11 @@ static void after_clean_variables(struct after_target *a)
     dtrace_machine_clean();
 }
 
-static void after_end(struct after_target *a, enum kev_result result, const struct kev_error *error)
+static void after_end(struct after_target *a)
 {
     a->ended = true;
     kymo_progress_end();
-    a->broken = !after_is_whole(a->kev, result == KEV_ERROR ? error : NULL);
+    a->broken = !after_is_whole(a->kev);
 }
 
 static bool after_feed_piece(struct target *t)
@@ -312,9 +313,8 @@ static bool after_feed_piece(struct target *t)
 
     after_ran_restart();
     for (uint64_t i = 0; i < a->piece && !a->ended && !*a->interrupted; i++) {
-        enum kev_result result = kev_next(a->kev, &event, &error);
-        if (result != KEV_EVENT) {
-            after_end(a, result, &error);
+        if (kev_next(a->kev, &event, &error) != KEV_EVENT) {
+            after_end(a);
             break;
         }
         if (a->fed % CLEAN_EACH == 0) {
@@ -472,7 +472,7 @@ struct target *after_target_open(const char *path, const volatile sig_atomic_t *
     a->kev = kev_open(path, &options, &error);
     kymo_progress_end();
     if (!a->kev) {
-        fprintf(stderr, "dtrace: %s\n", error.text);
+        verify_refuse_d(&error);
         free(a);
         return NULL;
     }

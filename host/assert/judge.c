@@ -16,6 +16,7 @@
 
 #include "host/assert/assert.h"
 #include "host/kymo.h"
+#include "host/verify/verify.h"
 
 /* ---- the capture ------------------------------------------------------------------- */
 
@@ -66,7 +67,7 @@ bool judge_open(struct assertion *a)
         char text[1024] = "out of memory";
 
         if (capture != NULL) {
-            kymo_fault_text(kev_capture_fault(capture), false, text, sizeof(text));
+            verify_fault_text(kev_capture_fault(capture), VERIFY_CUT, text, sizeof(text));
         }
         kymo_error("%s", text);
         kev_capture_free(capture);

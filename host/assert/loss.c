@@ -8,6 +8,7 @@
 
 #include "host/assert/assert.h"
 #include "host/kymo.h"
+#include "host/verify/verify.h"
 
 enum { PROGRESS_EACH = 65536 };
 
@@ -43,7 +44,7 @@ void loss_rule(struct assertion *a, struct rule *rule)
         char text[1024] = "out of memory";
 
         if (capture != NULL) {
-            kymo_fault_text(kev_capture_fault(capture), false, text, sizeof(text));
+            verify_fault_text(kev_capture_fault(capture), VERIFY_CUT, text, sizeof(text));
         }
         judge_reason(rule, text);
     }

@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #include "host/cut/cut.h"
+#include "host/verify/verify.h"
 #include "abi/sys/trace.h"
 #include "abi/syspage.h"
 
@@ -197,14 +198,11 @@ static int cut_events_take(struct cut *cut, struct kev *kev, bool *damaged)
         }
     }
     kymo_progress_end();
-    if (result == KEV_ERROR) {
-        kymo_report_error(&error);
-        *damaged = !error.given;
-    }
+    *damaged = !verify_can_show(kev);
     if (cut_finish(cut, kev) != 0) {
         *damaged = true;
     }
-    return result == KEV_ERROR || *damaged ? KYMO_FAILURE : KYMO_OK;
+    return verify_end(kev);
 }
 
 static void cut_print_report(const struct cut *cut)
@@ -257,9 +255,6 @@ static int cut_write(struct cut *cut, struct kev *kev)
         return KYMO_FAILURE;
     }
     status = cut_events_take(cut, kev, &damaged);
-    if (!kymo_report_damage(kev)) {
-        damaged = true;
-    }
     if (damaged) {
         output_abandon(&cut->output);
         return KYMO_FAILURE;
@@ -322,8 +317,7 @@ static int cut_open(struct cut *cut)
 
     kymo_progress_end();
     if (kev == NULL) {
-        kymo_report_error(&error);
-        return KYMO_FAILURE;
+        return verify_refuse(&error);
     }
     status = cut_capture(cut, kev);
     kev_close(kev);

@@ -281,7 +281,7 @@ static int diff_all(struct diff *diff)
             return kymo_stdout_end(KYMO_FAILURE);
         }
     }
-    return KYMO_OK;
+    return kymo_stdout_end(diff->lacks && !diff->accept[DOUBT_LOSS] ? KYMO_FAILURE : KYMO_OK);
 }
 
 static int diff_main(int argc, char **argv)

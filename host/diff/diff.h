@@ -112,6 +112,7 @@ struct diff {
     double confidence, least, least_cpu; /* fractions */
     uint64_t seed;
     bool json, all, recover, accept[DOUBTS];
+    bool lacks; /* a capture is not whole: host/verify/ */
     struct diff_side side[2];
     struct diff_series **series;
     size_t nseries;

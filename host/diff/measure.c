@@ -13,6 +13,7 @@
 #include "host/diff/diff.h"
 #include "host/kymo.h"
 #include "host/timeline/timeline.h"
+#include "host/verify/verify.h"
 #include "trace/slot.h"
 
 enum { PROGRESS_EVENTS = 65536, NUMBERS = 1024, NAME_ROOM = 512 };
@@ -346,10 +347,12 @@ static bool items_measure(struct measure *m, const char *path)
     kymo_progress_end();
     if (outcome == KEV_FAILED) {
         if (kev != NULL) {
-            kymo_report_fault(kev_capture_fault(kev));
+            verify_refuse_fault(kev_capture_fault(kev));
         } else {
             kymo_error("out of memory");
         }
+    } else if (!m->failed && verify_end_capture(kev, outcome, false) != KYMO_OK) {
+        m->diff->lacks = true;
     }
     kev_capture_free(kev);
     return outcome != KEV_FAILED;
@@ -419,7 +422,7 @@ bool measure_capture(struct diff *diff, unsigned side, const char *path)
     }
     good = recover_set(diff, m->kev) && kev_capture_open(m->kev, path) >= 0;
     if (!good) {
-        kymo_report_fault(kev_capture_fault(m->kev));
+        verify_refuse_fault(kev_capture_fault(m->kev));
     }
     good = good && timeline_measure(m, path);
     if (good && m->failed) {

@@ -110,6 +110,7 @@ int command_replay(struct command *c)
         int its = print_one(c, r);
         status = status ? status : its; /* the first failure is the status */
     }
+    status = status ? status : first->broken;
     replay_free(first);
     return status;
 }

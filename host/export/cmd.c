@@ -17,6 +17,7 @@
 #include "host/output.h"
 #include "host/select.h"
 #include "host/symbols/item.h"
+#include "host/verify/verify.h"
 
 static const char export_help[] =
     "Usage: kymo export FORMAT [options] FILE\n"
@@ -188,17 +189,12 @@ static int export_options_parse(struct command *command, int argc, char **argv)
 
 /* ---- the command ------------------------------------------------------------------- */
 
-/* Counts the item. A loss that the recording counted is part of a good export; what the file
- * should have and has not makes the command fail, as it does with `kymo print`. */
-static void item_count(struct export *export, const struct kev_item *item, int *status)
+static void item_count(struct export *export, const struct kev_item *item)
 {
     export->events += item->kind == KEV_ITEM_EVENT;
     if (item->kind == KEV_ITEM_LOSS) {
         export->losses++;
         export->lost += item->loss->events;
-        if (item->loss->kind == KEV_LOSS_MISSING || item->loss->kind == KEV_LOSS_CUT_SHORT) {
-            *status = KYMO_FAILURE;
-        }
     }
 }
 
@@ -206,12 +202,12 @@ static void item_count(struct export *export, const struct kev_item *item, int *
 static int items_take(struct export *export, bool *broken)
 {
     const struct kev_item *item;
-    int status = KYMO_OK, outcome;
+    int status, outcome;
     uint64_t n = 0;
 
     *broken = true;
     while ((outcome = kev_capture_next(export->capture, &item)) == KEV_GIVEN) {
-        item_count(export, item, &status);
+        item_count(export, item);
         if (export->symbols != NULL && item->kind == KEV_ITEM_EVENT) {
             symbols_learn_item(export->symbols, export->capture, item);
         }
@@ -227,14 +223,13 @@ static int items_take(struct export *export, bool *broken)
     }
     kymo_progress_end();
     if (outcome == KEV_FAILED) {
-        kymo_report_fault(kev_capture_fault(export->capture));
-        return KYMO_FAILURE;
+        return verify_refuse_fault(kev_capture_fault(export->capture));
     }
     if (outcome == KEV_LOSSY) {
         export->fault = kev_capture_fault(export->capture)->code;
-        kymo_report_fault(kev_capture_fault(export->capture));
     }
     *broken = export->format->end(export) != 0;
+    status = verify_end_capture(export->capture, outcome, true);
     return *broken ? KYMO_FAILURE : status;
 }
 
@@ -286,8 +281,7 @@ int export_names_learn(struct export *export)
 {
     export->facts = kev_capture_facts(export->capture);
     if (kev_capture_learn(export->capture) == KEV_FAILED) {
-        kymo_report_fault(kev_capture_fault(export->capture));
-        return KYMO_FAILURE;
+        return verify_refuse_fault(kev_capture_fault(export->capture));
     }
     return KYMO_OK;
 }
@@ -306,8 +300,7 @@ static int export_open(struct export *export)
     }
     fault = kev_capture_fault(export->capture);
     if (fault->code != KEV_FAULT_USE) {
-        kymo_report_fault(kev_capture_fault(export->capture));
-        return KYMO_FAILURE;
+        return verify_refuse_fault(kev_capture_fault(export->capture));
     }
     text = fault->text;
     text += strncmp(text, who, strlen(who)) == 0 ? strlen(who) : 0;

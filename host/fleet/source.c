@@ -15,6 +15,7 @@
 #include "host/collect/collect.h"
 #include "host/fleet/fleet.h"
 #include "host/kymo.h"
+#include "host/verify/verify.h"
 
 /* ---- options ----------------------------------------------------------------------- */
 
@@ -326,8 +327,7 @@ int fleet_capture_read(struct fleet_capture *capture, const struct fleet_source 
         kev_capture_set_recover(export->capture, 1);
     }
     if (kev_capture_open_descriptor(export->capture, capture->fd, source->path) != KEV_COMPLETE) {
-        kymo_report_fault(kev_capture_fault(export->capture));
-        return KYMO_FAILURE;
+        return verify_refuse_fault(kev_capture_fault(export->capture));
     }
     status = export_names_learn(export);
     if (status == KYMO_OK) {

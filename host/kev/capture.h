@@ -83,6 +83,7 @@ struct kev_capture {
     uint64_t losses, lost; /* LOSS items given, events that they count */
     bool uncounted;        /* one of them does not say how many: `lost` is a lower bound */
     bool cut_short;        /* one of them said so */
+    bool lacks;            /* one of them was of missing buffers or a missing end */
     char first_loss[1024];
 
     struct kev_fault fault;

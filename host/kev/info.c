@@ -6,11 +6,17 @@
 #include <string.h>
 
 #include "host/kev/capture.h"
+#include "host/kev/inside.h"
 #include "trace/slot.h"
 
 const struct kev_facts *kev_capture_facts(const struct kev_capture *capture)
 {
     return capture->kev == NULL ? NULL : &capture->facts;
+}
+
+struct capture_inside capture_inside(const struct kev_capture *capture)
+{
+    return (struct capture_inside){capture->kev, capture->lost, capture->lacks};
 }
 
 const char *kev_capture_attribute(const struct kev_capture *capture, const char *key)

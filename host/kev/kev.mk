@@ -49,7 +49,8 @@ $(LIBKEV_ASAN_OBJS): $(B)/host-asan/%.o: %.c
 # reader's kev_log_text under another name: host/log/log.c sets both readers'.
 kev_object = $(Q)$(LIBKEV_EXPORTS) >$@.names; ld -r -o $@.new $(filter %.o,$^) && \
 	objcopy --redefine-sym kev_log_text=kev_library_log_text $@.new && \
-	objcopy --keep-global-symbols=$@.names --keep-global-symbol=kev_library_log_text $@.new $@
+	objcopy --keep-global-symbols=$@.names --keep-global-symbol=kev_library_log_text \
+	    --keep-global-symbol=capture_inside $@.new $@
 $(B)/host/kev.o: $(LIBKEV_OBJS)
 	@mkdir -p $(@D)
 	$(call kev_object)

@@ -61,7 +61,7 @@ void loss_rewind(struct kev_capture *capture)
         cpu->rows = at;
     }
     capture->losses = capture->lost = 0;
-    capture->cut_short = capture->uncounted = false;
+    capture->cut_short = capture->uncounted = capture->lacks = false;
     capture->first_loss[0] = '\0';
     capture->told = 0;
 }
@@ -121,6 +121,8 @@ static bool loss_give(struct kev_capture *capture, int cpu, uint64_t cycles, uin
     }
     capture->lost += capture->loss.events;
     capture->uncounted |= capture->loss.kind != KEV_LOSS_COUNTED;
+    capture->lacks |=
+        capture->loss.kind == KEV_LOSS_MISSING || capture->loss.kind == KEV_LOSS_CUT_SHORT;
     return true;
 }
 
@@ -164,9 +166,14 @@ static bool row_give(struct kev_capture *capture, const struct kev_missing *row,
     capture->loss =
         (struct kev_loss){.kind = KEV_LOSS_MISSING, .class_id = -1, .buffers = row->buffers};
     bounds_fill(capture, span);
+    char names[48] = "before here"; /* they are here, but elsewhere */
+
+    if (row->first <= row->last) {
+        snprintf(names, sizeof(names), "%" PRIu32 " to %" PRIu32, row->first, row->last);
+    }
     snprintf(capture->loss_text, sizeof(capture->loss_text),
-             "%" PRIu32 " of the buffers %" PRIu32 " to %" PRIu32 " of CPU %u are missing, %s",
-             row->buffers, row->first, row->last, row->cpu,
+             "%" PRIu32 " of the buffers %s of CPU %u are missing, %s", row->buffers, names,
+             row->cpu,
              row->written ? "but were in the capture when it was written"
                           : "and no DROPPED accounts for them");
     return loss_give(capture, (int)row->cpu, cycles == UINT64_MAX ? capture->last : cycles,

@@ -16,6 +16,7 @@
 #include "host/print/print.h"
 #include "host/print/row.h"
 #include "host/print/symbols.h"
+#include "host/verify/verify.h"
 
 #define WAIT_USUAL "1"
 
@@ -252,7 +253,7 @@ static int print_capture(struct print *print, struct kev *kev)
     const struct kev_info *info = kev_info(kev);
     struct kev_error error;
     enum kev_result result;
-    int status = KYMO_OK;
+    int status;
 
     if (print->shape == PRINT_CSV) {
         csv_header(print->out);
@@ -262,12 +263,10 @@ static int print_capture(struct print *print, struct kev *kev)
     result = print->follow ? print_follow(print, kev, &error) : print_events(print, kev, &error);
     out_flush(print->out);
     kymo_progress_end();
-    if (result == KEV_ERROR) {
-        kymo_report_error(&error);
-        status = KYMO_FAILURE;
-    }
-    if (!kymo_report_damage(kev)) {
-        status = KYMO_FAILURE;
+    if (result == KEV_ERROR && kev_ended_by(kev) == NULL) { /* of --follow, not of an event */
+        status = verify_refuse(&error);
+    } else {
+        status = verify_end(kev);
     }
     if (print->follow && print->late > 0 && info->kymo) {
         kymo_error("%s: %" PRIu64 " events came after later ones of other CPUs had been printed; "
@@ -346,8 +345,7 @@ static int print_main(int argc, char **argv)
     kev = print_open(&print, &error);
     kymo_progress_end();
     if (kev == NULL) {
-        kymo_report_error(&error);
-        return KYMO_FAILURE;
+        return verify_refuse(&error);
     }
     status = print_prepare(&print, kev);
     kymo_progress_end();

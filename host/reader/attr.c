@@ -17,7 +17,6 @@
 #define SAMPLES 64             /* after that, spread over the file, the last one at its end */
 #define SAMPLE_BYTES (2u * TRACE_BUFFER_SLOTS_MOST * TRACE_SLOT_BYTES)
 #define PREFIX "TRACE_"
-#define BEGIN "TRACE_HEADER_BEGIN::"
 #define END "HEADER_END"
 
 char *kev_copy(const char *text, size_t len)
@@ -33,7 +32,7 @@ char *kev_copy(const char *text, size_t len)
 
 bool kev_may_begin(const void *bytes, size_t length)
 {
-    return memcmp(bytes, BEGIN, length < strlen(BEGIN) ? length : strlen(BEGIN)) == 0;
+    return memcmp(bytes, KEV_BEGIN, length < strlen(KEV_BEGIN) ? length : strlen(KEV_BEGIN)) == 0;
 }
 
 const char *kev_attr(const struct kev *kev, const char *key)
@@ -166,7 +165,7 @@ static int syspage_take(struct kev *kev, struct kev_error *error)
  * is longer than a buffer, so it has a buffer's head if it is of a capture. */
 static int head_missing(struct kev *kev, struct kev_error *error)
 {
-    static const char why[] = "not a capture: it does not start with " BEGIN;
+    static const char why[] = "not a capture: it does not start with " KEV_BEGIN;
     uint64_t size = kev->file.size, step = size > SEARCH_MOST ? (size - SEARCH_MOST) / SAMPLES : 0;
     int64_t first;
 
@@ -199,7 +198,7 @@ static int attrs_parse(struct kev *kev, const char *text, size_t len, struct kev
     if (!kev_may_begin(text, len)) {
         return head_missing(kev, error);
     }
-    if (len < strlen(BEGIN)) {
+    if (len < strlen(KEV_BEGIN)) {
         return kev_fail_incomplete(kev, error, len, "the file ends inside its header");
     }
     do {

@@ -21,8 +21,8 @@ static void kev_message(struct kev *kev, struct kev_error *error, uint64_t offse
     error->given = error->incomplete;
     error->placed = true;
     error->recoverable = !kev->options.recover;
-    snprintf(error->text, sizeof(error->text), "%.200s: %s at byte %" PRIu64 " (0x%" PRIx64 "): %s",
-             kev->file.path, state, offset, offset, what);
+    snprintf(error->text, sizeof(error->text), "%.*s: %s at byte %" PRIu64 " (0x%" PRIx64 "): %s",
+             KEV_PATH_SHOWN, kev->file.path, state, offset, offset, what);
 }
 
 int kev_fail(struct kev *kev, struct kev_error *error, uint64_t offset, const char *format, ...)

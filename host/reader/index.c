@@ -234,6 +234,11 @@ static int index_step(struct kev *kev, struct kev_error *error)
     if (have < 0) {
         return have == -2 ? 0 : -1;
     }
+    if (have >= 1 && (kev->info.ended || !kev_pair_plausible(kev, pair)) &&
+        kev_another_begins(kev, at)) {
+        kev_another_take(kev, at);
+        return 0;
+    }
     if (kev->info.ended) {
         return behind_end(kev, at, error);
     }

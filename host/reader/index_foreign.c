@@ -120,16 +120,21 @@ static int split_lanes(struct kev *kev, struct kev_error *error)
 
 int kev_index_foreign(struct kev *kev, struct kev_error *error)
 {
-    const size_t bytes = 1 << 20;
-    struct trace_slot *slots = malloc(bytes);
+    const size_t bytes = 1 << 20, more = sizeof(KEV_BEGIN); /* it may begin near a piece's end */
+    struct trace_slot *slots = malloc(bytes + more);
+    const char *another = NULL;
     struct scan scan = {.mixed = kev->options.follow};
     long len = 0;
 
     if (slots == NULL) {
         return kev_fail_plain(error, kev->file.path, "out of memory");
     }
-    for (;;) {
-        len = kev_file_read(&kev->file, kev->index.end, slots, bytes, error);
+    while (another == NULL) {
+        len = kev_file_read(&kev->file, kev->index.end, slots, bytes + more, error);
+        another = len < 0 ? NULL : memmem(slots, (size_t)len, KEV_BEGIN, more - 1);
+        len = another != NULL     ? another - (const char *)slots
+              : len > (long)bytes ? (long)bytes
+                                  : len;
         if (len < TRACE_SLOT_BYTES) {
             break;
         }
@@ -137,6 +142,9 @@ int kev_index_foreign(struct kev *kev, struct kev_error *error)
             len = -1;
             break;
         }
+    }
+    if (another != NULL && len >= 0) {
+        kev_another_take(kev, kev->index.end + (uint64_t)len % TRACE_SLOT_BYTES);
     }
     free(slots);
     if (len < 0 || run_close(kev, &scan, error) != 0) {

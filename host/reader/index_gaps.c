@@ -177,7 +177,10 @@ static void row_text(const struct kev_missing *row, char *text, size_t room)
     if (row->buffers < numbers) {
         snprintf(part, sizeof(part), "%" PRIu32 " of the ", row->buffers);
     }
-    if (one) {
+    if (row->last < row->first) { /* they are here, but elsewhere */
+        snprintf(part, sizeof(part), "%" PRIu32 " of the ", row->buffers);
+        snprintf(names, sizeof(names), "buffers before here");
+    } else if (one) {
         snprintf(names, sizeof(names), "buffer %" PRIu32, row->first);
     } else {
         snprintf(names, sizeof(names), "buffers %" PRIu32 " to %" PRIu32, row->first, row->last);

@@ -304,11 +304,13 @@ void kev_end_check(struct kev *kev)
     if (!kev->checked || kev->info.ended || kev->cut.text[0] != '\0') {
         return;
     }
+    uint64_t end = kev->info.next_capture != 0 ? kev->info.next_capture : kev->file.size;
+
     if (kev->options.recover) {
-        kev_note(kev, kev->file.size, "the end mark is not there: the capture was cut");
+        kev_note(kev, end, "the end mark is not there: the capture was cut");
         return;
     }
-    kev_fail_incomplete(kev, &kev->cut, kev->file.size,
+    kev_fail_incomplete(kev, &kev->cut, end,
                         "the file ends without an end mark: it was cut between two buffers, or its "
                         "writer ended early");
 }

@@ -24,6 +24,11 @@ const struct kev_damage *kev_damage(const struct kev *kev)
     return &kev->damage;
 }
 
+const struct kev_error *kev_ended_by(const struct kev *kev)
+{
+    return kev->ended_by.text[0] == '\0' ? NULL : &kev->ended_by;
+}
+
 void kev_hold(struct kev *kev, uint64_t released)
 {
     kev->released = released;
@@ -123,7 +128,9 @@ static void start_find(struct kev *kev)
 
 static int kev_index(struct kev *kev, struct kev_error *error)
 {
-    int result = kev->info.kymo ? kev_index_kymo(kev, error) : kev_index_foreign(kev, error);
+    int result = kev->info.next_capture != 0 ? 0 /* what grows is that one */
+                 : kev->info.kymo            ? kev_index_kymo(kev, error)
+                                             : kev_index_foreign(kev, error);
 
     kev->per_cpu |= kev->info.kymo;
     kev->info.size = kev->file.size;
@@ -199,6 +206,7 @@ struct kev *kev_open(const char *path, const struct kev_options *options, struct
         return NULL;
     }
     kev->options = *options;
+    kev->info.recovers = options->recover;
     if (kev->options.progress == NULL) {
         kev->options.progress = kev_progress;
         kev->options.progress_arg = (void *)"reading";

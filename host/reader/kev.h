@@ -146,8 +146,12 @@ struct kev_info {
     /* Bytes that were in the capture before what is here was written, and are not now: buffers and
      * DROPPED slots, of whatever CPU; known in format 1.02. */
     uint64_t missing_bytes;
-    bool checked; /* the format has CHECK, BUFFER_END and END (1.02 and later) */
-    bool ended;   /* it has its end mark */
+    bool checked;  /* the format has CHECK, BUFFER_END and END (1.02 and later) */
+    bool ended;    /* it has its end mark */
+    bool recovers; /* it was opened with `recover` */
+    /* Where another capture begins in the same file, which is not read; 0: nowhere. kev_next() says
+     * so after this one's last event, by an error with `given` set; when recovering, only this. */
+    uint64_t next_capture;
     /* In another kernel's capture: events with the same time as the one before on their CPU, among
      * the slots read so far. */
     uint64_t equal_stamps;
@@ -182,6 +186,8 @@ struct kev *kev_open(const char *path, const struct kev_options *options, struct
 void kev_close(struct kev *kev);
 /* The next event by time. KEV_END: no more, or, when following, none for now. */
 enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_error *error);
+/* The error with which kev_next() has ended since it was opened or rewound; NULL: with none. */
+const struct kev_error *kev_ended_by(const struct kev *kev);
 /* Following: looks for what was written since; returns buffers found or -1. `ended`: a pipe's
  * writer is gone. */
 int kev_refresh(struct kev *kev, bool *ended, struct kev_error *error);

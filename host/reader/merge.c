@@ -108,24 +108,32 @@ static int heap_pop(struct kev *kev, struct kev_error *error)
     return 0;
 }
 
-/* No event: the end, or once the news that the file was cut short here, or lacks buffers,
- * or both. */
+static enum kev_result merge_fail(struct kev *kev, const struct kev_error *error)
+{
+    kev->ended_by = *error;
+    return KEV_ERROR;
+}
+
+/* No event: the end, or once the news that the file was cut short here, that it lacks buffers, and
+ * that another capture follows. */
 static enum kev_result kev_ended(struct kev *kev, struct kev_error *error)
 {
-    bool cut = kev->cut.text[0] != '\0', late = kev->late.text[0] != '\0';
+    const struct kev_error *all[] = {&kev->cut, &kev->late, &kev->another};
+    bool any = false;
 
-    if ((!cut && !late) || kev->cut_given) {
-        return KEV_END;
-    }
-    kev->cut_given = true;
-    *error = cut ? kev->cut : kev->late;
-    if (cut && late) {
-        size_t used = strlen(error->text);
+    for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]) && !kev->cut_given; i++) {
+        if (all[i]->text[0] != '\0' && !any) {
+            *error = *all[i];
+            any = true;
+        } else if (all[i]->text[0] != '\0') {
+            size_t used = strlen(error->text), path = strnlen(kev->file.path, KEV_PATH_SHOWN);
 
-        snprintf(error->text + used, sizeof(error->text) - used, "; and %s",
-                 kev->late.text + strlen(kev->file.path) + 2);
+            snprintf(error->text + used, sizeof(error->text) - used, "; and %s",
+                     all[i]->text + path + 2);
+        }
     }
-    return KEV_ERROR;
+    kev->cut_given |= any;
+    return any ? merge_fail(kev, error) : KEV_END;
 }
 
 void kev_rewind(struct kev *kev)
@@ -140,6 +148,7 @@ void kev_rewind(struct kev *kev)
     kev->run = NULL;
     kev->refill = true;
     kev->cut_given = false;
+    kev->ended_by.text[0] = '\0';
     kev->damage = kev->damage_opened;
     kev->info.equal_stamps = 0;
 }
@@ -201,11 +210,9 @@ enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_er
     } else {
         do {
             kev->run = NULL;
-            if (kev->popped && heap_pop(kev, error) != 0) {
-                return KEV_ERROR;
-            }
-            if (kev->refill && heap_fill(kev, error) != 0) {
-                return KEV_ERROR;
+            if ((kev->popped && heap_pop(kev, error) != 0) ||
+                (kev->refill && heap_fill(kev, error) != 0)) {
+                return merge_fail(kev, error);
             }
             if (kev->nheap == 0 ||
                 (kev->lanes[kev->heap[0]]->head.offset >= kev->released && lanes_waiting(kev))) {

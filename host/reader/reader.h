@@ -12,6 +12,8 @@
 #include "host/reader/lane.h"
 #include "host/reader/table.h"
 
+#define KEV_BEGIN "TRACE_HEADER_BEGIN::" /* the first bytes of a capture */
+
 /* Bits of a slot's header that mean nothing. */
 #define KEV_RESERVED_BITS \
     (~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK | \
@@ -43,17 +45,21 @@ struct kev {
     bool cut_given;         /* kev_next() has reported the cut */
     struct kev_error cut;   /* the file ends too early: text empty if it does not */
     struct kev_error late;  /* something is missing in it; reported at the end, too */
-    bool checked;           /* the format has CHECK, BUFFER_END and END */
-    bool check_unknown;     /* recovering a damaged header: the first buffer tells `checked` */
-    uint64_t head_sum;      /* over attributes and system page */
-    bool per_cpu;           /* a lane is a CPU; else lane 0 is the whole stream */
-    uint64_t released;      /* what kev_hold() was given */
-    bool started;           /* info.start is known */
+    struct kev_error another;  /* another capture follows; reported at the end, too */
+    struct kev_error ended_by; /* what kev_next() has ended with: text empty if nothing */
+    bool checked;              /* the format has CHECK, BUFFER_END and END */
+    bool check_unknown;        /* recovering a damaged header: the first buffer tells `checked` */
+    uint64_t head_sum;         /* over attributes and system page */
+    bool per_cpu;              /* a lane is a CPU; else lane 0 is the whole stream */
+    uint64_t released;         /* what kev_hold() was given */
+    bool started;              /* info.start is known */
     bool extent_known;
     struct kev_span extent; /* cover.c: the first and the last event */
     uint32_t *log_words;    /* KEV_LOG_TEXT bytes; NULL: no event was log text */
     bool head_damaged;      /* recovering: what header and page say is not to be relied on */
 };
+
+#define KEV_PATH_SHOWN 200 /* bytes of a path in a message */
 
 /* error.c. Each returns -1. kev_fail: at `offset`, with the remedy if it is damage. */
 int kev_fail(struct kev *kev, struct kev_error *error, uint64_t offset, const char *format, ...)

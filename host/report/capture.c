@@ -15,6 +15,7 @@
 #include "host/reader/kev.h"
 #include "host/report/report.h"
 #include "host/temporary.h"
+#include "host/verify/verify.h"
 #include "trace/slot.h"
 
 #define LOSSES_MOST 4096
@@ -351,7 +352,7 @@ int report_open(struct report *report)
     }
     if (outcome == KEV_FAILED) {
         if (!report->grows) {
-            kymo_report_fault(kev_capture_fault(report->capture));
+            verify_refuse_fault(kev_capture_fault(report->capture));
         }
         return KYMO_FAILURE;
     }

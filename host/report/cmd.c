@@ -13,6 +13,7 @@
 #include "host/kymo.h"
 #include "host/output.h"
 #include "host/report/report.h"
+#include "host/verify/verify.h"
 
 #define MOST_DEFAULT 400 /* MB: about 20 million events, a page of 120 MB */
 #define MOST_LIMIT 1000000
@@ -151,12 +152,7 @@ static int page_write(struct page *page)
     if (output_commit(&page->output) != 0) {
         return KYMO_FAILURE;
     }
-    if (outcome == KEV_LOSSY) {
-        kymo_report_fault(kev_capture_fault(report->capture));
-    }
-    return outcome == KEV_LOSSY && kev_capture_fault(report->capture)->code == KEV_FAULT_CUT_SHORT
-               ? KYMO_FAILURE
-               : KYMO_OK;
+    return verify_end_capture(report->capture, outcome, true);
 }
 
 static int report_main(int argc, char **argv)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "host/stat/stat.h"
+#include "host/verify/verify.h"
 
 #define PROGRESS_EVENTS 65536
 
@@ -67,10 +68,7 @@ static int stat_options_parse(struct request *request, int argc, char **argv)
     return -1;
 }
 
-/* Cut short: what there is gets shown, but the status is a failure's. */
-enum read { STAT_WHOLE, STAT_CUT, STAT_BROKEN };
-
-static enum read stat_read(struct stat *stat)
+static void stat_read(struct stat *stat)
 {
     struct kev_event event;
     struct kev_error error;
@@ -86,11 +84,9 @@ static enum read stat_read(struct stat *stat)
     kymo_progress_end();
     stat_finish(stat);
     if (result == KEV_ERROR) {
-        kymo_report_error(&error);
         stat->cut = error.incomplete;
         stat->missing = error.given && !error.incomplete;
     }
-    return result == KEV_END ? STAT_WHOLE : error.given ? STAT_CUT : STAT_BROKEN;
 }
 
 static int stat_show(const struct request *request, struct stat *stat)
@@ -106,33 +102,23 @@ static int stat_show(const struct request *request, struct stat *stat)
     return kymo_stdout_end(KYMO_OK);
 }
 
-/* Recovering found no buffer: then there are no figures, and kymo_report_damage() says so. */
-static bool is_hopeless(const struct kev *kev)
-{
-    return kev_info(kev)->buffers == 0 && kev_damage(kev)->first[0] != '\0';
-}
-
 static int stat_capture(const struct request *request, struct kev *kev)
 {
     struct stat *stat = stat_new(kev);
-    int status = KYMO_FAILURE;
-    enum read read;
+    int status = KYMO_OK, verdict;
 
     if (stat == NULL) {
         kymo_error("out of memory");
         return KYMO_FAILURE;
     }
-    read = stat_read(stat);
-    if (read != STAT_BROKEN && !is_hopeless(kev)) {
+    stat_read(stat);
+    if (verify_can_show(kev)) {
         status = stat_show(request, stat);
     }
-    status = read == STAT_WHOLE ? status : KYMO_FAILURE;
-    if (!kymo_report_damage(kev)) {
-        status = KYMO_FAILURE;
-    }
+    verdict = verify_end(kev);
     stat_free(stat);
     free(stat);
-    return status;
+    return status == KYMO_OK ? verdict : status;
 }
 
 static int stat_main(int argc, char **argv)
@@ -150,8 +136,7 @@ static int stat_main(int argc, char **argv)
     kev = kev_open(request.input, &options, &error);
     kymo_progress_end();
     if (kev == NULL) {
-        kymo_report_error(&error);
-        return KYMO_FAILURE;
+        return verify_refuse(&error);
     }
     status = stat_capture(&request, kev);
     kev_close(kev);

@@ -14,6 +14,7 @@
 #include "host/reader/kev.h"
 #include "host/remote/elf_id.h"
 #include "host/symbols/symbols.h"
+#include "host/verify/verify.h"
 
 #define PATHS_MOST 32
 #define ELFS_MOST 1024 /* the kernel and the programs of a boot image */
@@ -147,20 +148,16 @@ static bool texts_read(struct kev *kev, struct symbols *symbols)
 {
     struct kev_event event;
     struct kev_error error;
-    enum kev_result result;
     uint64_t n = 0;
 
-    while ((result = kev_next(kev, &event, &error)) == KEV_EVENT) {
+    while (kev_next(kev, &event, &error) == KEV_EVENT) {
         symbols_learn(symbols, &event);
         if (++n % KEV_PROGRESS_EVENTS == 0) {
             kymo_progress("reading", event.offset, kev_info(kev)->size);
         }
     }
     kymo_progress_end();
-    if (result == KEV_ERROR) {
-        kymo_report_error(&error);
-    }
-    return kymo_report_damage(kev) && result == KEV_END;
+    return verify_end(kev) == KYMO_OK;
 }
 
 /* ---- what is printed --------------------------------------------------------------- */
@@ -345,7 +342,7 @@ static int symbols_main(int argc, char **argv)
         if (request.elfs == NULL) {
             kymo_error("out of memory");
         } else {
-            kymo_report_error(&error);
+            verify_refuse(&error);
         }
         free(request.elfs);
         return KYMO_FAILURE;

@@ -12,6 +12,7 @@
 
 #include "host/kymo.h"
 #include "host/timeline/make.h"
+#include "host/verify/verify.h"
 #include "trace/slot.h"
 
 #define REST_EVENTS 262144
@@ -210,8 +211,8 @@ static void items_read(struct make *make, timeline_progress *progress, void *arg
     }
     timeline->outcome = outcome;
     if (outcome != KEV_COMPLETE) {
-        kymo_fault_text(kev_capture_fault(timeline->capture), true, timeline->fault,
-                        sizeof(timeline->fault));
+        verify_fault_text(kev_capture_fault(timeline->capture), VERIFY_RECOVER, timeline->fault,
+                          sizeof(timeline->fault));
     }
     cover_until(make, timeline->to);
     states_end(make);
@@ -294,7 +295,8 @@ struct timeline *timeline_new_with(struct kev_capture *capture, timeline_progres
         of->current = of->told = of->held = of->handed = TIMELINE_NONE;
     }
     if (item == NULL && kev_capture_learn(capture) == KEV_FAILED) {
-        kymo_fault_text(kev_capture_fault(capture), true, timeline->fault, sizeof(timeline->fault));
+        verify_fault_text(kev_capture_fault(capture), VERIFY_RECOVER, timeline->fault,
+                          sizeof(timeline->fault));
         timeline->outcome = KEV_FAILED;
     } else if (!threads_make(make) || !cover_find(make)) {
         make_fails(make, "out of memory");

@@ -17,6 +17,7 @@
 
 #include "host/kymo.h"
 #include "host/temporary.h"
+#include "host/verify/verify.h"
 #include "host/view/view.h"
 
 struct kept { /* a block in the file */
@@ -126,8 +127,8 @@ struct snapshot *snapshot_new(const struct report *report)
         snapshot_free(snapshot);
         return NULL;
     }
-    if (outcome == KEV_LOSSY && !report->grows) {
-        kymo_report_fault(kev_capture_fault(snapshot->report.capture));
+    if (!report->grows) {
+        verify_end_capture(snapshot->report.capture, outcome, true);
     }
     return snapshot;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "host/kymo.h"
+#include "host/verify/verify.h"
 #include "host/when.h"
 #include "host/why/why.h"
 
@@ -402,7 +403,6 @@ static bool answer_range(const struct request *request, const struct timeline *t
 
 static int timeline_answer(const struct request *request, const struct timeline *timeline)
 {
-    const struct kev_fault *fault = kev_capture_fault(timeline->capture);
     bool good;
 
     if (timeline->outcome == KEV_FAILED) {
@@ -415,10 +415,7 @@ static int timeline_answer(const struct request *request, const struct timeline 
     good = request->at.given     ? answer_at(request, timeline)
            : request->from.given ? answer_range(request, timeline)
                                  : answer_ranked(request, timeline);
-    if (timeline->outcome == KEV_LOSSY) {
-        kymo_error("%s", timeline->fault);
-        good &= fault->code == KEV_FAULT_LOSSY;
-    }
+    good &= verify_end_capture(timeline->capture, timeline->outcome, true) == KYMO_OK;
     return kymo_stdout_end(good ? KYMO_OK : KYMO_FAILURE);
 }
 
@@ -440,7 +437,7 @@ static int why_main(int argc, char **argv)
     status = KYMO_FAILURE;
     if ((request.recover && kev_capture_set_recover(capture, 1) < 0) ||
         kev_capture_open(capture, request.input) < 0) {
-        kymo_report_fault(kev_capture_fault(capture));
+        verify_refuse_fault(kev_capture_fault(capture));
     } else {
         timeline = timeline_new(capture, kymo_progress, (void *)"reading");
         kymo_progress_end();

@@ -42,6 +42,7 @@ FORMS = {
                "json --chrome", "--perfetto -o OUT", "json --speedscope", "--trace-dat -o OUT",
                "--ctf -o OUT", "json --chrome --to 2ms"],
     "symbols": ["", "lines --json"],
+    "verify": ["", "lines --json"],
     "assert": ["--no-loss", "--message 1ms --inversion 1us", "lines --json --no-loss --message 1us",
                "--junit OUT --deadline 1 2 1ms"],
     "report": ["-o OUT", "--most 0 -o OUT"],
@@ -49,7 +50,7 @@ FORMS = {
              "--all --accept loss --max rate=5% test/host/golden/virt-a64.kev"],
 }
 NO_CAPTURE = {"run", "top", "console", "capture", "collect", "extract", "link", "help"}
-WITHOUT_RECOVER = {"dtrace", "assert"}
+WITHOUT_RECOVER = {"dtrace", "assert", "verify"}
 
 
 def commands(kymo):

@@ -25,6 +25,7 @@ COMMANDS = [
     ["print", "--json", "big.kev"],
     ["print", "--csv", "big.kev"],
     ["stat", "big.kev"],
+    ["verify", "big.kev"],
     ["cut", "big.kev", "--from", "0.01", "-o", "cut.kev"],
     ["diff", "big.kev", "big.kev"],
     ["why", "--slowest", "3", "big.kev"],

@@ -8,6 +8,7 @@
 
 #include "host/kymo.h"
 #include "host/reader/kev.h"
+#include "host/verify/verify.h"
 #include "trace/dtrace/notes.h"
 #include "trace/dtrace/log_event.h"
 #include "trace/slot.h"
@@ -20,7 +21,7 @@ enum { CONSUMERS_MAX = 256 };
 struct reading {
     struct replay *first;
     unsigned ncpus, nconsumers;
-    bool ring, no_memory;
+    bool ring, no_memory, broken;
 };
 
 /* ---- growing ----------------------------------------------------------------------- */
@@ -278,8 +279,9 @@ static bool read_events(struct reading *in, struct kev *kev)
         return false;
     }
     if (result == KEV_ERROR) {
-        fprintf(stderr, "dtrace: %s\n", error.text);
+        verify_refuse_d(&error);
     }
+    in->broken = result == KEV_ERROR;
     return result != KEV_ERROR || error.given;
 }
 
@@ -324,7 +326,7 @@ struct replay *replay_read(const char *path)
     struct kev *kev = kev_open(path, &options, &error);
 
     if (!kev) {
-        fprintf(stderr, "dtrace: %s\n", error.text);
+        verify_refuse_d(&error);
         return NULL;
     }
     const struct kev_info *info = kev_info(kev);
@@ -352,6 +354,9 @@ struct replay *replay_read(const char *path)
         fputs("dtrace: Not enough space\n", stderr);
         replay_free(in.first);
         return NULL;
+    }
+    if (in.first) {
+        in.first->broken = in.broken;
     }
     return in.first;
 }

@@ -67,6 +67,7 @@ struct replay { /* one consumer */
     size_t nprocesses;
     uint64_t damaged; /* invalid events */
     unsigned ncpus;
+    bool broken;    /* of the first one: the capture is not whole, which has been reported */
     bool ring;      /* the capture is of a ring: its beginning is not the program's */
     uint64_t begun; /* while it is read: CPUs of which a pass's event was read */
     /* While it is printed. */
