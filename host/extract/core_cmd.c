@@ -193,6 +193,12 @@ static int core_cmd_extract_each(struct run *run)
             status = KYMO_FAILURE;
         }
     }
+    if (run->search.crowded) {
+        kymo_error("%s: INCOMPLETE: so much retained memory overlaps in it that the rest was not "
+                   "looked through: dump one machine's window of it alone",
+                   run->core.path);
+        status = KYMO_FAILURE;
+    }
     return status;
 }
 

@@ -185,6 +185,27 @@ static bool retain_frozen_good(struct retain *retain)
            sum_area(retain, area, sizeof(head), area->bytes, &crc) && crc == head[2];
 }
 
+/* Returns how many bytes of the window can be read: all, or those up to where an image ends. */
+static uint32_t retain_readable(struct retain *retain)
+{
+    uint32_t low = 0, high = (uint32_t)retain->header.window;
+    uint8_t byte;
+
+    if (high > 0 && retain->read(retain->arg, high - 1, &byte, 1) == 0) {
+        return high;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (retain->read(retain->arg, middle, &byte, 1) == 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 int retain_open(struct retain *retain, retain_read_t read, void *arg)
 {
     memset(retain, 0, sizeof(*retain));
@@ -193,6 +214,7 @@ int retain_open(struct retain *retain, retain_read_t read, void *arg)
     if (!retain_read_header(retain)) {
         return -1;
     }
+    retain->readable = retain_readable(retain);
     retain->page_good = page_good(retain);
     retain->buffer_slots = retain_buffer_slots(retain);
     retain->panicked = retain_panic_good(retain);

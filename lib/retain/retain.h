@@ -135,6 +135,7 @@ struct retain {
     struct kymo_retain_note note;
     struct retain_d d;
     uint64_t wasted;       /* bytes of D's buffers in failed sums */
+    uint32_t readable;     /* bytes of the window: an image may end before the header's claim */
     uint32_t buffer_slots; /* of that kernel's buffers; no piece has more */
     /* also room for anything else */
     alignas(8) struct trace_slot slots[RETAIN_SLOTS_MOST];

@@ -604,7 +604,7 @@ static void only_aggregations(void **state)
     assert_int_equal(found.losses.notes, 1); /* nobody has said what describes it */
 }
 
-/* ---- hostile sizes: the work is bounded by the window's size ----------------------- */
+/* ---- hostile sizes: the work is bounded by the window's real size ------------------ */
 
 enum { RECORDS_AT = 0x40000, RECORD_BYTES = 0x40000, RECORD_MARKS = 0x80000 };
 enum { ENTRIES_AT = 0x88000, ENTRY_BYTES = 0x18000, ENTRY_MARKS = 0xb8000 };
@@ -670,16 +670,27 @@ static void put_hostile(uint32_t record, uint32_t entry)
     }
 }
 
+/* A header that says that the window is larger than what is left of it. */
+static void claim_window(uint64_t bytes)
+{
+    struct kymo_retain_header *header = (void *)image;
+    size_t from = offsetof(struct kymo_retain_header, boots);
+
+    header->window = bytes;
+    header->crc = retain_crc(image + from, sizeof(*header) - from);
+}
+
 static void hostile_sizes(void **state)
 {
     static const uint32_t sizes[] = {64, 1024, 0x4000, 0x10000};
 
     (void)state;
-    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (unsigned i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct retain_memory memory = {image, FAKE_WINDOW};
         struct retain_piece piece;
 
-        put_hostile(sizes[i] * 3, sizes[i]);
+        put_hostile(sizes[i / 2] * 3, sizes[i / 2]);
+        claim_window(i % 2 ? UINT32_MAX : FAKE_WINDOW);
         bytes_read = 0;
         assert_int_equal(retain_open(&found, read_counted, &memory), 0);
         while (retain_next(&found, &piece)) {
