@@ -108,10 +108,12 @@ struct retain_walk {
 
 struct retain {
     struct kymo_retain_header header;
-    struct kymo_panic panic;
-    bool panicked;                               /* panic is there; its texts end with a NUL */
-    bool page_good;                              /* the system page is intact */
-    uint32_t buffers;                            /* returned so far */
+    struct kymo_panic panic; /* its texts end with a NUL */
+    bool panicked;           /* panic is there */
+    bool panic_damaged;      /* one is there, but cut off by a reset, or damaged */
+    bool frozen_damaged; /* the cursors and losses that the next boot saved: they are not known */
+    bool page_good;      /* the system page is intact */
+    uint32_t buffers;    /* returned so far */
     struct retain_taken taken[RETAIN_CPUS_MOST]; /* valid once retain_next() has returned false */
     uint32_t programs, records, keys;            /* D's own, likewise */
     struct retain_losses losses;
