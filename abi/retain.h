@@ -136,7 +136,8 @@ struct kymo_retain_mark {
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_mark) == 80, "layout of the retained memory");
 
-/* Cause of the crash. If magic is 0 or the CRC wrong it is unknown, as after an external reset. */
+/* Cause of the crash. All 0: there was no panic. If the CRC is wrong there was one, whose record is
+ * damaged, or was cut off by a reset. */
 struct kymo_retain_panic {
     uint32_t magic;       /* KYMO_RETAIN_MAGIC */
     uint32_t crc;         /* CRC-32C of record, all of it */

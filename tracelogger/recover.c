@@ -143,7 +143,8 @@ static bool recover_put_rows(unsigned n, char key[PANIC_KEY], char value[PANIC_V
     n -= taken_rows();
     if (!recover_retained->panicked) {
         snprintf(key, PANIC_KEY, "PANIC");
-        snprintf(value, PANIC_VALUE, "none");
+        snprintf(value, PANIC_VALUE, "%s",
+                 recover_retained->panic_damaged ? PANIC_DAMAGED : PANIC_NONE);
         return n == 0;
     }
     return panic_text(&recover_retained->panic, n, key, value);
@@ -272,9 +273,15 @@ static int recover_save_retained(const struct options *options)
     }
     printf("tracelogger: boot %u ended with: %s; %u buffers with %llu slots in %s\n",
            (unsigned)recover_retained_info.found,
-           recover_retained->panicked ? recover_retained->panic.reason : "a reset without a panic",
+           recover_retained->panicked        ? recover_retained->panic.reason
+           : recover_retained->panic_damaged ? PANIC_DAMAGED_REASON
+                                             : "a reset without a panic",
            (unsigned)recover_retained->buffers, (unsigned long long)slots, options->file);
     tell_taken();
+    if (recover_retained->frozen_damaged) {
+        printf("tracelogger: the copy of that boot's counts of lost events is damaged: events that "
+               "were lost before are not counted\n");
+    }
     if (recover_retained_losses.buffers) {
         printf("tracelogger: %u buffers are damaged; the number of events lost in %u of them is "
                "unknown\n",

@@ -215,7 +215,7 @@ struct kymo_retained {
     uint32_t boots; /* number of this boot since the memory last lost power, from 1 */
     uint32_t found; /* number of the boot that left data; 0: none */
     uint32_t ring;  /* buffers per CPU in its recording; 0: there is none */
-    uint32_t panic; /* a panic record exists */
+    uint32_t panic; /* a panic record exists, maybe a damaged one */
     uint32_t zero;
 };
 

@@ -91,14 +91,17 @@ static int extract_captures_add_record(struct extract_list *list,
 int extract_list(struct blocklog *log, struct extract_list *list)
 {
     struct blocklog_header header;
-    int result = 0;
-
     uint64_t gap = 0;
+    int result = 0;
 
     *list = (struct extract_list){0};
     for (uint64_t at = log->oldest, frames; at < log->next && result == 0; at += frames) {
+        uint64_t there = blocklog_record_from(log, at);
+
         result = blocklog_header(log, at, &header);
-        frames = result == 0 ? blocklog_frames_of(&header) : 1;
+        frames = result == 0 ? blocklog_frames_of(&header)
+                             : (there < log->next ? there : log->next) - at;
+        frames += frames == 0; /* its sector can be read, and has no such header */
         if (result == 0) {
             size_t before = list->count;
 
@@ -106,9 +109,9 @@ int extract_list(struct blocklog *log, struct extract_list *list)
             list->between = list->count > before && gap > list->between ? gap : list->between;
             gap = 0;
         } else if (result == -ENOENT || result == -EIO) {
-            list->absent += result == -ENOENT;
-            list->unreadable += result == -EIO;
-            gap++;
+            list->absent += result == -ENOENT ? frames : 0;
+            list->unreadable += result == -EIO ? frames : 0;
+            gap += frames; /* of a stretch that the disk does not have all are like the first */
             result = 0;
         }
     }
@@ -139,17 +142,18 @@ static bool is_data_of(struct reading *reading, uint64_t at, struct blocklog_hea
            header->begin == reading->capture->begin && header->kind == BLOCKLOG_DATA;
 }
 
-/* The piece of a record that begins at `offset` of the capture, if it is sound and as long. */
+/* The piece of a record that begins at `offset` of the capture, if it is sound and as long. Reads
+ * the data of no other. */
 static bool piece_at(struct reading *reading, const struct blocklog_header *header, uint64_t offset,
                      uint32_t bytes, void *data)
 {
     uint64_t at = header->offset;
 
     for (unsigned i = 0; i < blocklog_frames_of(header) && at <= offset; i++) {
-        uint32_t there;
-        int result = blocklog_data(reading->log, header, i, data, &there);
+        uint32_t there = header->pieces == 0 ? header->bytes : header->piece[i].bytes;
 
-        if (at == offset && there == bytes && result == 0) {
+        if (at == offset && there == bytes &&
+            blocklog_data(reading->log, header, i, data, &there) == 0) {
             return true;
         }
         at += there;
@@ -157,13 +161,16 @@ static bool piece_at(struct reading *reading, const struct blocklog_header *head
     return false;
 }
 
-/* A damaged piece may be there once more, further on: its first acknowledgement failed. */
+/* A damaged piece may be there once more, further on: its first acknowledgement failed. The search
+ * ends at a later offset. extract_read() reads ascending offsets, so the searches for two records'
+ * pieces have no header in common. */
 static bool copy_of(struct reading *reading, uint64_t after, uint64_t offset, uint32_t bytes,
                     void *data)
 {
     struct blocklog_header header;
 
-    for (uint64_t at = after; at < reading->capture->after; at++) {
+    for (uint64_t at = blocklog_record_from(reading->log, after); at < reading->capture->after;
+         at = blocklog_record_from(reading->log, at + 1)) {
         if (!is_data_of(reading, at, &header)) {
             continue;
         }
@@ -252,7 +259,8 @@ int extract_read(struct blocklog *log, struct extract_capture *capture,
     int result = 0;
 
     capture->damaged = 0;
-    for (uint64_t at = capture->first; at < capture->after; at++) {
+    for (uint64_t at = blocklog_record_from(log, capture->first); at < capture->after;
+         at = blocklog_record_from(log, at + 1)) {
         if (!is_data_of(&reading, at, &header) || header.offset < reading.offset) {
             continue;
         }

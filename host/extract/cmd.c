@@ -64,15 +64,15 @@ static const struct option extract_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Frames of the log that the image doesn't reach. */
-static uint64_t frames_missing(const struct extract *extract)
+/* Frames of the disk that the image doesn't reach. */
+static uint64_t frames_missing(const struct extract_disk *disk)
 {
-    const struct blocklog_super *super = &extract->log.super;
-    uint64_t have = extract->disk.disk.sectors - extract->disk.missing, missing = 0;
+    const struct blocklog_super *super = &disk->super;
+    uint64_t have = disk->disk.sectors - disk->missing, missing = 0;
     uint64_t first = super->version < 3 ? BLOCKLOG_FIRST_OLD : BLOCKLOG_FIRST;
     uint64_t stride = super->header_sectors + BLOCKLOG_DATA_SECTORS;
 
-    if (extract->disk.missing > 0) {
+    if (disk->missing > 0) {
         uint64_t there = have > first ? (have - first) / stride : 0;
 
         missing = there < super->frames ? super->frames - there : 0;
@@ -96,22 +96,25 @@ static void say_logs(const struct extract *extract)
 static int account_for_the_disk(const struct extract *extract)
 {
     const struct extract_list *found = &extract->found;
-    uint64_t missing = extract->scanned.records ? 0 : frames_missing(extract);
+    const struct extract_disk *disk = &extract->disk;
+    uint64_t missing = frames_missing(disk), records = extract->scanned.records;
     int status = missing > 0 ? KYMO_FAILURE : KYMO_OK;
 
-    if (extract->scanned.records > 0) {
-        kymo_error(
-            "%s: the log's first and last sector are damaged, or a search was asked for: it has "
-            "found %" PRIu64 " records",
-            extract->path, extract->scanned.records);
+    if (records > 0) {
+        kymo_error("%s: %s: it has found %" PRIu64 " records", extract->path,
+                   disk->missing > 0 && !extract->scan
+                       ? "no record is where the log's first sector says, so a search was made"
+                       : "the log's first and last sector are damaged, or a search was asked for",
+                   records);
         say_logs(extract);
-    } else if (extract->disk.missing > 0) {
+    }
+    if (disk->missing > 0) {
         kymo_error("%s: %sit ends %" PRIu64 " sector%s before the disk did: %" PRIu64 " of %" PRIu64
                    " places for records are missing",
-                   extract->path, missing > 0 ? "INCOMPLETE: " : "", extract->disk.missing,
-                   extract->disk.missing == 1 ? "" : "s", missing, extract->log.super.frames);
+                   extract->path, missing > 0 ? "INCOMPLETE: " : "", disk->missing,
+                   disk->missing == 1 ? "" : "s", missing, disk->super.frames);
     }
-    if (found->unreadable > missing) {
+    if (found->unreadable > (records > 0 ? 0 : missing)) {
         kymo_error("%s: %" PRIu64 " records can't be read: bad sectors", extract->path,
                    found->unreadable);
     }
@@ -168,6 +171,20 @@ static int extract_log_open(struct extract *extract)
                              : result;
 }
 
+/* A description that claims more than the disk has, and no record where it says that there are
+ * some: it is not believed, if there are records elsewhere. */
+static int extract_search_instead(struct extract *extract)
+{
+    struct blocklog *log = &extract->log;
+
+    if (extract->found.count > 0 || extract->disk.missing == 0 || extract->scanned.records > 0 ||
+        extract_scan(&extract->scanned, log, &extract->disk.disk, 0) != 0) {
+        return 0;
+    }
+    extract_list_free(&extract->found);
+    return extract_list(log, &extract->found);
+}
+
 static int extract_write_captures(struct extract *extract)
 {
     if (extract_disk_open(&extract->disk, extract->path) != 0) {
@@ -177,6 +194,7 @@ static int extract_write_captures(struct extract *extract)
     extract->log.progress_what = (void *)(uintptr_t)extract->path;
     int result = extract_log_open(extract);
     result = result == 0 ? extract_list(&extract->log, &extract->found) : result;
+    result = result == 0 ? extract_search_instead(extract) : result;
     kymo_progress_end();
     int status;
     if (result == 0) {

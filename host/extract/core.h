@@ -58,7 +58,13 @@ struct core_search {
     uint32_t version_found;
     bool elsewhere; /* one that says that it lies at another address */
     uint64_t elsewhere_offset, elsewhere_physical;
+    uint64_t windows; /* bytes of those whose header is right, as far as they are in the image */
+    bool crowded;     /* too many of them overlap: the search has ended before the image's end */
 };
+
+/* An image's parts, and the windows in it, together have at most so many times its bytes: only a
+ * damaged or made-up image has more, and each is read whole. */
+#define CORE_TIMES_MOST 8
 
 /* The next one after what search has seen; zeroed at first. False: there is none. */
 bool core_find(const struct core *core, struct core_search *search, struct core_window *window);

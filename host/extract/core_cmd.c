@@ -8,6 +8,7 @@
 
 #include "host/extract/core.h"
 #include "host/extract/core_page.h"
+#include "host/escape.h"
 #include "host/kymo.h"
 #include "host/output.h"
 #include "abi/syspage.h"
@@ -58,12 +59,38 @@ static void print_panic(const struct retain *retain)
 {
     char key[PANIC_KEY], value[PANIC_VALUE];
 
-    if (!retain->panicked) {
-        printf("  PANIC none: it was reset or switched off without one\n");
+    if (retain->panic_damaged) {
+        printf("  PANIC %s\n", PANIC_DAMAGED);
+    } else if (!retain->panicked) {
+        printf("  PANIC %s: it was reset or switched off without one\n", PANIC_NONE);
     }
     for (unsigned n = 0; retain->panicked && panic_text(&retain->panic, n, key, value); n++) {
         printf("  %s %s\n", key, value);
     }
+}
+
+/* Damaged is not absent: what is not as a boot leaves it was something. Returns the status. */
+static int report_damage(const struct run *run)
+{
+    const struct retain *retain = this_one(run);
+    const char *path = run->core.path;
+    char reason[ESCAPE_MOST(sizeof(retain->panic.reason)) + 1];
+    struct escape escape = {.nheld = 0};
+
+    if (retain->panic_damaged) {
+        size_t n = escape_text(&escape, retain->panic.reason, strlen(retain->panic.reason), reason);
+
+        kymo_error("%s: at byte 0x%" PRIx64 ": the panic's record is damaged, or was cut off by a "
+                   "reset; its reason reads \"%.*s\"",
+                   path, run->window->offset + retain->header.areas.panic.at, (int)n, reason);
+    }
+    if (retain->frozen_damaged) {
+        kymo_error("%s: at byte 0x%" PRIx64 ": the next boot's copy of the cursors and of the "
+                   "counts of lost events is damaged: INCOMPLETE: events that were lost before "
+                   "are not counted",
+                   path, run->window->offset + retain->header.areas.frozen.at);
+    }
+    return retain->panic_damaged || retain->frozen_damaged ? KYMO_FAILURE : KYMO_OK;
 }
 
 static int core_cmd_list_headers(const struct run *run)
@@ -74,7 +101,7 @@ static int core_cmd_list_headers(const struct run *run)
            run->number, run->window->offset, header->physical, (unsigned)header->boots,
            (unsigned)header->ring.ncpu, (unsigned)(header->ring.ncpu * header->ring.per_cpu));
     print_panic(this_one(run));
-    return KYMO_OK;
+    return report_damage(run);
 }
 
 /* Accounts for programs whose buffers are themselves retained. */
@@ -129,7 +156,7 @@ static int core_cmd_report_output(const struct run *run, const struct core_outpu
                    output->path, (unsigned)losses->names);
     }
     account_for_d(retain, output->path);
-    return losses->buffers ? KYMO_FAILURE : KYMO_OK;
+    return report_damage(run) != KYMO_OK || losses->buffers ? KYMO_FAILURE : KYMO_OK;
 }
 
 /* crash.kev, or crash-<number>.kev; NULL: no memory. */
@@ -192,6 +219,18 @@ static int core_cmd_extract_each(struct run *run)
         if ((run->options->list ? core_cmd_list_headers(run) : write_one(run)) != KYMO_OK) {
             status = KYMO_FAILURE;
         }
+    }
+    if (run->search.damaged) {
+        kymo_error("%s: at byte 0x%" PRIx64 ": retained memory, too, but its header is damaged or "
+                   "cut off",
+                   run->core.path, run->search.damaged_offset);
+        status = KYMO_FAILURE;
+    }
+    if (run->search.crowded) {
+        kymo_error("%s: INCOMPLETE: so much retained memory overlaps in it that the rest was not "
+                   "looked through: dump one machine's window of it alone",
+                   run->core.path);
+        status = KYMO_FAILURE;
     }
     return status;
 }

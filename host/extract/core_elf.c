@@ -88,13 +88,20 @@ static bool read_segment(const struct core *core, const struct header *header, u
 }
 
 /* Debuggers leave the physical address 0 where they don't know it. */
-static int core_elf_add_segment(struct core *core, const Elf64_Phdr *segment)
+static int core_elf_add_segment(struct core *core, const Elf64_Phdr *segment, uint64_t *bytes)
 {
     uint64_t left = segment->p_offset < core->size ? core->size - segment->p_offset : 0;
     uint64_t size = segment->p_filesz < left ? segment->p_filesz : left;
 
     if (segment->p_type != PT_LOAD || size == 0) {
         return 0;
+    }
+    *bytes += size;
+    if (*bytes / CORE_TIMES_MOST > core->size) {
+        kymo_error("%s: an ELF file whose segments are the same bytes again and again: it is "
+                   "damaged; if the memory is in it, say where it was: --base ADDRESS",
+                   core->path);
+        return -1;
     }
     return core_add(core, (struct core_part){core->data + segment->p_offset, size, segment->p_paddr,
                                              segment->p_paddr != 0});
@@ -104,6 +111,7 @@ int core_read_elf(struct core *core)
 {
     struct header header;
     Elf64_Phdr segment;
+    uint64_t bytes = 0;
 
     if (core->size > EI_DATA && core->data[EI_DATA] == ELFDATA2MSB) {
         kymo_error("%s: a big-endian ELF file: Kymo runs on no such machine", core->path);
@@ -119,7 +127,7 @@ int core_read_elf(struct core *core)
         if (!read_segment(core, &header, i, &segment)) {
             break; /* cut off: the rest is used */
         }
-        if (core_elf_add_segment(core, &segment) != 0) {
+        if (core_elf_add_segment(core, &segment, &bytes) != 0) {
             return -1;
         }
     }

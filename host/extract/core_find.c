@@ -59,10 +59,21 @@ static bool is_placed(struct core_search *search, const struct core_part *part, 
     return false;
 }
 
+/* Windows may overlap: an earlier kernel's, of another build, which is overwritten in part. */
+static bool is_crowded(struct core_search *search, const struct core *core,
+                       const struct core_window *window)
+{
+    uint64_t claimed = window->retain.header.window, there = window->memory.bytes;
+
+    search->windows += claimed < there ? claimed : there;
+    search->crowded = search->windows / CORE_TIMES_MOST > core->size;
+    return search->crowded;
+}
+
 static bool core_find_look_window(struct core_search *search, const struct core *core,
                                   const struct core_part *part, struct core_window *window)
 {
-    while (search->at < part->size) {
+    while (search->at < part->size && !search->crowded) {
         const uint8_t *from = part->bytes + search->at;
         const uint8_t *hit = memmem(from, part->size - search->at, &core_find_magic_word,
                                     sizeof(core_find_magic_word));
@@ -77,7 +88,7 @@ static bool core_find_look_window(struct core_search *search, const struct core 
         window->memory = (struct retain_memory){hit, part->size - at};
         if (retain_open(&window->retain, retain_memory_read, &window->memory) != 0) {
             core_find_note_rejected(search, part, at, window->offset);
-        } else if (is_placed(search, part, at, window)) {
+        } else if (!is_crowded(search, core, window) && is_placed(search, part, at, window)) {
             return true;
         }
     }

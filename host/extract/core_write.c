@@ -57,7 +57,8 @@ static void panic_attributes(FILE *out, const struct retain *retain)
         core_write_put_attribute(out, key, "%s", value);
     }
     if (!retain->panicked) {
-        core_write_put_attribute(out, "PANIC", "none");
+        core_write_put_attribute(out, "PANIC", "%s",
+                                 retain->panic_damaged ? PANIC_DAMAGED : PANIC_NONE);
     }
 }
 

@@ -49,15 +49,23 @@ static int extract_disk_flush(void *context)
     return 0;
 }
 
+/* All up to the file's end; beyond it the disk is only what its first sector claims. */
+static uint64_t extract_disk_next(void *context, uint64_t sector)
+{
+    const struct extract_disk *disk = context;
+
+    return sector < disk->disk.sectors - disk->missing ? sector : UINT64_MAX;
+}
+
 /* A copy that broke off: what is missing can't be read, the rest is as it was. */
 static void take_size(struct extract_disk *disk)
 {
-    struct blocklog_super super;
+    struct blocklog_super *super = &disk->super;
 
-    if (extract_disk_read(disk, 0, &super, 1) == 0 && blocklog_super_is_sound(&super) &&
-        super.sectors > disk->disk.sectors) {
-        disk->missing = super.sectors - disk->disk.sectors;
-        disk->disk.sectors = super.sectors;
+    if (extract_disk_read(disk, 0, super, 1) == 0 && blocklog_super_is_sound(super) &&
+        super->sectors > disk->disk.sectors) {
+        disk->missing = super->sectors - disk->disk.sectors;
+        disk->disk.sectors = super->sectors;
     }
 }
 
@@ -90,7 +98,8 @@ int extract_disk_open(struct extract_disk *disk, const char *path)
                                         .physical_bytes = BLOCKLOG_SECTOR,
                                         .read = extract_disk_read,
                                         .write = extract_disk_write,
-                                        .flush = extract_disk_flush};
+                                        .flush = extract_disk_flush,
+                                        .next = extract_disk_next};
     disk->missing = 0;
     take_size(disk);
     return 0;

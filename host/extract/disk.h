@@ -4,10 +4,12 @@
 #define HOST_EXTRACT_DISK_H
 
 #include "lib/blocklog/disk.h"
+#include "lib/blocklog/layout.h"
 
 struct extract_disk {
-    struct blocklog_disk disk; /* as large as its first sector says that it was */
-    uint64_t missing;          /* sectors of it that the image doesn't have */
+    struct blocklog_disk disk;   /* as large as its first sector says that it was */
+    uint64_t missing;            /* sectors of it that the image doesn't have */
+    struct blocklog_super super; /* its first sector, if some are missing */
     int fd;
 };
 

@@ -9,7 +9,6 @@
 #include "lib/link/crc32c.h"
 
 #define CHUNK 128u /* sectors read at once */
-#define NOWHERE UINT64_MAX
 /* Size of a frame of the presented disk: one sector for the header. */
 #define FRAME (1 + BLOCKLOG_DATA_SECTORS)
 
@@ -24,6 +23,7 @@ struct search {
     struct record *record;
     size_t count, room;
     struct blocklog_super super; /* the newest log's, wherever it was; frames 0: none */
+    uint64_t end;                /* after the last sector that could be read */
 };
 
 static uint32_t extract_scan_header_crc(const void *data, size_t bytes)
@@ -91,13 +91,15 @@ static int look_through(struct search *search, struct blocklog *log)
     const struct blocklog_disk *disk = search->disk;
     int result = 0;
 
-    for (uint64_t at = 0; at < disk->sectors && result == 0; at += CHUNK) {
+    for (uint64_t at = blocklog_readable_from(disk, 0); at < disk->sectors && result == 0;
+         at = blocklog_readable_from(disk, at + CHUNK)) {
         uint32_t count = disk->sectors - at < CHUNK ? (uint32_t)(disk->sectors - at) : CHUNK;
         bool all = disk->read(disk->context, at, data, count) == 0;
 
         for (uint32_t i = 0; i < count && result == 0; i++) {
             if (all || disk->read(disk->context, at + i, data[i], 1) == 0) {
                 result = look_at(search, at + i, data[i]);
+                search->end = at + i + 1;
             }
         }
         if (log->progress) {
@@ -198,8 +200,10 @@ static uint64_t frames_of(const struct search *search, uint64_t stride)
             return frames;
         }
     }
-    for (uint64_t frames = first; frames <= common && frames <= whole + BLOCKLOG_TOGETHER;
-         frames++) {
+    uint64_t limit = first + search->end / stride;
+
+    limit = (limit < whole ? limit : whole) + BLOCKLOG_TOGETHER;
+    for (uint64_t frames = first; frames <= common && frames <= limit; frames++) {
         if (common % frames == 0) {
             return frames;
         }
@@ -209,23 +213,59 @@ static uint64_t frames_of(const struct search *search, uint64_t stride)
 
 /* ---- the disk that is shown -------------------------------------------------------- */
 
-/* place[]: the sector of a frame's beginning, times two, and 1 if a valid header is in it. */
+/* Returns the index of the first used frame that is not before this one. */
+static size_t frame_index(const struct extract_scan *scan, uint64_t frame)
+{
+    size_t low = 0, high = scan->used;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (scan->frame[middle].frame < frame) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static const struct extract_scan_frame *used_frame(const struct extract_scan *scan, uint64_t frame)
+{
+    size_t i = frame_index(scan, frame);
+
+    return i < scan->used && scan->frame[i].frame == frame ? &scan->frame[i] : NULL;
+}
+
 static int show_sector(const struct extract_scan *scan, uint64_t sector, void *data)
 {
     uint64_t in = sector - BLOCKLOG_FIRST, at = in % FRAME;
-    uint64_t place =
-        sector < BLOCKLOG_FIRST || in / FRAME >= scan->frames ? NOWHERE : scan->place[in / FRAME];
+    const struct extract_scan_frame *frame =
+        sector < BLOCKLOG_FIRST ? NULL : used_frame(scan, in / FRAME);
 
-    if (at == 0 && (place == NOWHERE || !(place & 1))) {
+    if (at == 0 && (!frame || !frame->is_header)) {
         memset(data, 0, BLOCKLOG_SECTOR); /* it has no record */
         return 0;
     }
-    if (place == NOWHERE) {
+    if (!frame) {
         return -EIO;
     }
-    uint64_t real = place / 2 + (at == 0 ? 0 : scan->header_sectors + at - 1);
+    uint64_t real = frame->sector + (at == 0 ? 0 : scan->header_sectors + at - 1);
 
     return real < scan->disk->sectors ? scan->disk->read(scan->disk->context, real, data, 1) : -EIO;
+}
+
+/* The frames between those that are used have no record, however many the log claims. */
+static uint64_t extract_scan_show_next(void *context, uint64_t sector)
+{
+    const struct extract_scan *scan = context;
+    uint64_t frame = sector < BLOCKLOG_FIRST ? 0 : (sector - BLOCKLOG_FIRST) / FRAME;
+    size_t i = frame_index(scan, frame);
+
+    if (i == scan->used) {
+        return UINT64_MAX;
+    }
+    return scan->frame[i].frame == frame ? sector : BLOCKLOG_FIRST + scan->frame[i].frame * FRAME;
 }
 
 static int extract_scan_show_progress(void *context, uint64_t sector, void *data, uint32_t sectors)
@@ -238,28 +278,69 @@ static int extract_scan_show_progress(void *context, uint64_t sector, void *data
     return result;
 }
 
-static void extract_scan_place_captures(struct extract_scan *scan, const struct search *search,
-                                        const struct blocklog *log)
+static int by_frame(const void *a, const void *b)
+{
+    const struct extract_scan_frame *one = a, *other = b;
+
+    return one->frame != other->frame ? (one->frame < other->frame ? -1 : 1)
+                                      : (one->order < other->order ? -1 : 1);
+}
+
+/* A frame that several records claim: of headers the first one counts, against a piece of another
+ * record the later one. */
+static void extract_scan_merge_frames(struct extract_scan *scan)
+{
+    size_t used = 0;
+
+    if (scan->used > 0) {
+        qsort(scan->frame, scan->used, sizeof(*scan->frame), by_frame);
+    }
+    for (size_t i = 0; i < scan->used; i++) {
+        struct extract_scan_frame *last = used > 0 ? &scan->frame[used - 1] : NULL;
+
+        if (!last || last->frame != scan->frame[i].frame) {
+            scan->frame[used++] = scan->frame[i];
+        } else if (!scan->frame[i].is_header || !last->is_header) {
+            *last = scan->frame[i];
+        }
+    }
+    scan->used = used;
+}
+
+static int extract_scan_place_captures(struct extract_scan *scan, const struct search *search,
+                                       const struct blocklog *log)
 {
     uint64_t stride = scan->header_sectors + BLOCKLOG_DATA_SECTORS;
     uint64_t laps = frames_of(search, stride);
+    size_t most = 0;
 
+    for (size_t i = 0; i < search->count; i++) {
+        most += search->record[i].pieces;
+    }
+    scan->frame = malloc(most * sizeof(*scan->frame));
+    if (!scan->frame) {
+        return -ENOMEM;
+    }
     for (size_t i = 0; i < search->count; i++) {
         const struct record *record = &search->record[i];
 
         for (uint32_t piece = 0; piece < record->pieces && record->sequence >= log->oldest;
              piece++) {
             uint64_t at = record->sector + piece * stride;
-            uint64_t frame = (record->sequence + piece) % scan->frames;
 
             if (laps && record->sequence % laps + piece >= laps) {
                 at -= laps * stride; /* the log continues in its first frame */
             }
-            if (piece > 0 || scan->place[frame] == NOWHERE || !(scan->place[frame] & 1)) {
-                scan->place[frame] = at * 2 + (piece == 0);
-            }
+            scan->frame[scan->used] =
+                (struct extract_scan_frame){.frame = (record->sequence + piece) % scan->frames,
+                                            .sector = at,
+                                            .order = scan->used,
+                                            .is_header = piece == 0};
+            scan->used++;
         }
     }
+    extract_scan_merge_frames(scan);
+    return 0;
 }
 
 static int show_log(struct extract_scan *scan, const struct search *search, struct blocklog *log)
@@ -269,21 +350,19 @@ static int show_log(struct extract_scan *scan, const struct search *search, stru
 
     scan->header_sectors = layout_of_all(search);
     scan->frames = search->super.id && search->super.frames > most ? search->super.frames : most;
-    scan->place = malloc(scan->frames * sizeof(*scan->place));
-    if (!scan->place) {
-        return -ENOMEM;
-    }
-    memset(scan->place, 0xff, scan->frames * sizeof(*scan->place));
     log->next = newest->sequence + newest->pieces;
     log->oldest = newest->oldest;
     if (log->next - log->oldest > scan->frames) {
         log->oldest = log->next - scan->frames;
     }
-    extract_scan_place_captures(scan, search, log);
+    if (extract_scan_place_captures(scan, search, log) != 0) {
+        return -ENOMEM;
+    }
     scan->found = (struct blocklog_disk){.context = scan,
                                          .sectors = BLOCKLOG_DISK(scan->frames, 1),
                                          .physical_bytes = BLOCKLOG_SECTOR,
-                                         .read = extract_scan_show_progress};
+                                         .read = extract_scan_show_progress,
+                                         .next = extract_scan_show_next};
     log->disk = &scan->found;
     log->super = (struct blocklog_super){.version = BLOCKLOG_VERSION,
                                          .header_sectors = 1,
@@ -321,8 +400,8 @@ int extract_scan(struct extract_scan *scan, struct blocklog *log, const struct b
 
 void extract_scan_free(struct extract_scan *scan)
 {
-    free(scan->place);
+    free(scan->frame);
     free(scan->log);
-    scan->place = NULL;
+    scan->frame = NULL;
     scan->log = NULL;
 }

@@ -15,12 +15,21 @@ struct extract_scan_log {
     uint64_t id, records;
 };
 
+struct extract_scan_frame {
+    uint64_t frame, sector; /* where its beginning is on the disk that was searched */
+    size_t order;           /* in which it was found */
+    bool is_header;         /* a record begins in it */
+};
+
 struct extract_scan {
     const struct blocklog_disk *disk; /* that was searched */
     struct blocklog_disk found;       /* the one that is shown */
     uint32_t header_sectors;
-    uint64_t frames, *place; /* of each frame of `found`: sector on `disk`, and is it a header */
-    uint64_t records;        /* of the log that is shown */
+    uint64_t frames; /* of `found` */
+    /* Those that have a record or a piece of one, ascending: the records' number bounds theirs. */
+    struct extract_scan_frame *frame;
+    size_t used;
+    uint64_t records; /* of the log that is shown */
     /* All logs of which records were found, the oldest first, and which one is shown, from 1. */
     struct extract_scan_log *log;
     size_t logs, shown;

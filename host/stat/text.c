@@ -9,6 +9,7 @@
 
 #include "host/escape.h"
 #include "host/stat/stat.h"
+#include "lib/panic/text.h"
 
 double stat_seconds(const struct stat *stat, uint64_t cycles)
 {
@@ -172,6 +173,10 @@ static void show_crash(FILE *to, const struct kev_info *info)
     fputs("  retained of ", to);
     put_safe(to, boot);
     fputs(", which ended with ", to);
+    if (kind != NULL && strcmp(kind, PANIC_DAMAGED) == 0) {
+        fputs(PANIC_DAMAGED_REASON "\n", to);
+        return;
+    }
     if (kind == NULL || reason == NULL) {
         fputs("a reset without a panic\n", to);
         return;

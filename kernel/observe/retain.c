@@ -25,6 +25,7 @@
 #include "kernel/base/string.h"
 #include "kernel/base/window.h"
 #include "kernel/observe/observe.h"
+#include "kernel/observe/retain_judge.h"
 #include "kernel/observe/retain_layout.h"
 #include "trace/crc32c.h"
 #include "trace/dtrace/log_event.h"
@@ -56,23 +57,14 @@ _Static_assert((RETAIN_PANIC | RETAIN_BOOTS | RETAIN_FROZEN | RETAIN_D | RETAIN_
                "the areas' sizes are multiples of 16");
 _Static_assert(RETAIN_FREE < CONFIG_RETAIN_BYTES, "CONFIG_RETAIN_BYTES: no room for a ring");
 
-static const struct kymo_retain_areas areas = {
-    .panic = {RETAIN_PANIC, sizeof(struct kymo_retain_panic)},
-    .boots = {RETAIN_BOOTS, sizeof(struct kymo_retain_boots)},
-    .frozen = {RETAIN_FROZEN, RETAIN_FROZEN_USED},
-    .d = {RETAIN_D, RETAIN_D_USED},
-    .live = {RETAIN_LIVE, CONFIG_RETAIN_LIVE_BYTES},
-    .page = {RETAIN_PAGE, CONFIG_RETAIN_PAGE_BYTES},
-    .notes = {RETAIN_NOTES, CONFIG_RETAIN_NOTES_BYTES},
-    .names = {RETAIN_NAMES, RETAIN_NAMES_USED},
-    .free = RETAIN_FREE,
-};
-
 static struct {
-    uint32_t boots; /* [I] */
-    uint32_t found; /* [k] number of the boot whose data is in the window; 0: this boot's */
-    bool panicked;  /* [I] whether that boot ended with a panic */
-    bool mine;      /* [k] the window has this boot's header */
+    uint32_t boots;      /* [I] */
+    uint32_t found;      /* [k] number of the boot whose data is in the window; 0: this boot's */
+    bool panicked;       /* [I] whether that boot ended with a panic */
+    bool panic_damaged;  /* [I] whether it did, and its record is damaged or was cut off */
+    bool header_damaged; /* [I] whether a header was there that can't be trusted */
+    bool boots_damaged;  /* [I] whether the count of boots was not right */
+    bool mine;           /* [k] the window has this boot's header */
     uint32_t page_bytes, page_crc; /* [k] */
     uint32_t ring_end;             /* [k] end of this boot's ring; 0: there is none */
 } retain;
@@ -86,47 +78,9 @@ static bool retain_wanted(void)
     return boot_image_retains != 0;
 }
 
-static void *retain_at(uint32_t offset)
-{
-    return (uint8_t *)arch_phys_to_virt(CONFIG_RETAIN_BASE) + offset;
-}
-
-#define HEADER ((struct kymo_retain_header *)retain_at(KYMO_RETAIN_HEADER))
-#define PANIC ((struct kymo_retain_panic *)retain_at(RETAIN_PANIC))
-#define BOOTS ((struct kymo_retain_boots *)retain_at(RETAIN_BOOTS))
-#define CPUS_FROZEN (CONFIG_CPUS * sizeof(struct kymo_retain_cpu))
-#define FROZEN ((struct kymo_retain_frozen *)retain_at(RETAIN_FROZEN))
-
-static uint32_t header_crc(const struct kymo_retain_header *header)
-{
-    return trace_crc(&header->boots, sizeof(*header) - offsetof(struct kymo_retain_header, boots));
-}
-
-static bool header_good(void)
-{
-    const struct kymo_retain_header *header = HEADER;
-
-    return header->magic == KYMO_RETAIN_MAGIC && header->version == KYMO_RETAIN_VERSION &&
-           header->bytes == sizeof(*header) && header->physical == CONFIG_RETAIN_BASE &&
-           header->boots != 0 && header->crc == header_crc(header) &&
-           memcmp(&header->areas, &areas, sizeof(areas)) == 0;
-}
-
-static bool panic_good(void)
-{
-    return PANIC->magic == KYMO_RETAIN_MAGIC &&
-           PANIC->crc == trace_crc(PANIC->record, sizeof(PANIC->record));
-}
-
 static bool has_recording(void)
 {
     return HEADER->ring.per_cpu || dtrace_retained_found(retain_at(RETAIN_D), HEADER->boots);
-}
-
-static bool frozen_good(void)
-{
-    return FROZEN->magic == KYMO_RETAIN_MAGIC && FROZEN->boots == HEADER->boots &&
-           FROZEN->crc == trace_crc(FROZEN->cpu, CPUS_FROZEN);
 }
 
 /* Saves the old kernel's data from its location, which may differ in another build. */
@@ -150,18 +104,19 @@ static void retain_freeze(void)
         retain_save(frozen->cpu[i].pending, place->pending, sizeof(frozen->cpu[i].pending));
     }
     frozen->boots = header->boots;
-    frozen->crc = trace_crc(frozen->cpu, CPUS_FROZEN);
+    frozen->crc = trace_crc(frozen->cpu, CONFIG_CPUS * sizeof(struct kymo_retain_cpu));
     frozen->magic = KYMO_RETAIN_MAGIC;
     arch_cache_clean(frozen, RETAIN_FROZEN_USED);
 }
 
+/* The count is the header's where it is damaged itself: memory has kept its contents. */
 static void count_boots(void)
 {
     struct kymo_retain_boots *boots = BOOTS;
-    bool good = boots->magic == KYMO_RETAIN_MAGIC &&
-                boots->crc == trace_crc(&boots->boots, sizeof(boots->boots));
+    uint32_t before = retain_boots_good() ? boots->boots : retain_header_good() ? HEADER->boots : 0;
 
-    retain.boots = good && boots->boots + 1 != 0 ? boots->boots + 1 : 1;
+    retain.boots_damaged = !retain_boots_good() && retain_header_good();
+    retain.boots = before + 1 != 0 ? before + 1 : 1;
     *boots = (struct kymo_retain_boots){KYMO_RETAIN_MAGIC, retain.boots,
                                         trace_crc(&retain.boots, sizeof(retain.boots)), 0};
     arch_cache_clean(boots, sizeof(*boots));
@@ -169,10 +124,14 @@ static void count_boots(void)
 
 void retain_boot(void)
 {
-    retain.panicked = retain_wanted() && header_good() && panic_good();
-    if (retain.panicked || (retain_wanted() && header_good() && has_recording())) {
+    bool there = retain_wanted() && retain_header_good();
+
+    retain.panicked = there && retain_panic_good();
+    retain.panic_damaged = there && !retain.panicked && !retain_panic_absent();
+    retain.header_damaged = retain_wanted() && !there && retain_header_was_there();
+    if (retain.panicked || retain.panic_damaged || (there && has_recording())) {
         retain.found = HEADER->boots;
-        if (!frozen_good()) {
+        if (FROZEN->magic == 0) { /* else an earlier boot has; its readers judge the copy */
             retain_freeze();
         }
     }
@@ -215,8 +174,8 @@ static void put_header(const struct kymo_retain_ring *ring)
     header->page_bytes = retain.page_bytes;
     header->page_crc = retain.page_crc;
     header->ring = ring ? *ring : (struct kymo_retain_ring){0};
-    header->areas = areas;
-    header->crc = header_crc(header);
+    header->areas = retain_areas;
+    header->crc = retain_header_crc(header);
     *(volatile uint32_t *)&header->magic = KYMO_RETAIN_MAGIC;
     arch_cache_clean(header, sizeof(*header));
 }
@@ -361,6 +320,7 @@ static void retain_begin(void)
     memset(PANIC, 0, sizeof(*PANIC));
     arch_cache_clean(PANIC, sizeof(*PANIC));
     memset(FROZEN, 0, RETAIN_FROZEN_USED);
+    arch_cache_clean(FROZEN, RETAIN_FROZEN_USED);
     dtrace_retained_begin(retain_at(RETAIN_D));
     retain.page_bytes = retain.page_crc = 0;
     retain.ring_end = 0;
@@ -379,7 +339,8 @@ static const char *retain_reason(void)
     struct kymo_panic *record = (struct kymo_panic *)(void *)PANIC->record;
 
     if (!retain.panicked) {
-        return "a reset without a panic";
+        return retain.panic_damaged ? "a panic whose record is damaged, or was cut off"
+                                    : "a reset without a panic";
     }
     record->reason[sizeof(record->reason) - 1] = '\0';
     return record->reason;
@@ -389,6 +350,15 @@ void retain_start(void)
 {
     if (!retain_wanted()) {
         return;
+    }
+    if (retain.header_damaged) {
+        kprintf("boot %u: the header of the retained memory is damaged, or of another kernel: what "
+                "an earlier boot has left, if anything, is lost\n",
+                (unsigned)retain.boots);
+    }
+    if (retain.boots_damaged) {
+        kprintf("boot %u: the count of boots is damaged: it continues from the retained header\n",
+                (unsigned)retain.boots);
     }
     if (!retain.found) {
         retain_begin();
@@ -451,7 +421,7 @@ static long retain_query(struct thread *self, uintptr_t where)
     if (retain.found) {
         out.found = retain.found;
         out.ring = HEADER->ring.per_cpu;
-        out.panic = retain.panicked;
+        out.panic = retain.panicked || retain.panic_damaged;
     }
     return copy_out(self->proc, where, &out, sizeof(out));
 }

@@ -66,6 +66,10 @@ int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk);
 /* Reads the header of record `sequence`, between oldest and next. Returns 0, -ENOENT (skipped, or
  * its header is damaged) or -EIO. */
 int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_header *header);
+/* Returns the first record from `at` on whose header's sector may be readable (disk.h); UINT64_MAX:
+ * none of the next super.frames is. All loops over records go by it: a disk may claim more frames
+ * than it has sectors. */
+uint64_t blocklog_record_from(const struct blocklog *log, uint64_t at);
 /* Return true for a valid record header, of any log and location; and likewise for a valid
  * description of a disk. */
 bool blocklog_header_is_sound(const struct blocklog_header *header);

@@ -16,6 +16,15 @@ struct blocklog_disk {
     /* Written data may be lost or torn by a power cut, in any order, until flush() returns 0. */
     int (*write)(void *context, uint64_t sector, const void *data, uint32_t sectors);
     int (*flush)(void *context);
+    /* Returns the first sector from `sector` on that may be readable, UINT64_MAX: there is none.
+     * NULL: all `sectors` may be. A reader of a disk that claims more than it has uses it to bound
+     * its loops; a disk that is written to has all of its sectors. */
+    uint64_t (*next)(void *context, uint64_t sector);
 };
+
+static inline uint64_t blocklog_readable_from(const struct blocklog_disk *disk, uint64_t sector)
+{
+    return disk->next ? disk->next(disk->context, sector) : sector;
+}
 
 #endif

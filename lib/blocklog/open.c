@@ -100,6 +100,37 @@ static int frame_header(struct blocklog *log, uint64_t frame, struct blocklog_he
     return is_valid ? 0 : -ENOENT;
 }
 
+/* Returns the first frame from `frame` on whose header's sector may be readable; super.frames: none
+ * is. Each step passes over sectors that can't be read, up to one that can. */
+static uint64_t frame_from(const struct blocklog *log, uint64_t frame)
+{
+    uint64_t stride = log->super.header_sectors + BLOCKLOG_DATA_SECTORS;
+
+    while (frame < log->super.frames) {
+        uint64_t sector = blocklog_frame_sector(&log->super, frame);
+        uint64_t there = blocklog_readable_from(log->disk, sector);
+
+        if (there == sector) {
+            break;
+        }
+        frame = there == UINT64_MAX ? log->super.frames
+                                    : frame + (there - sector + stride - 1) / stride;
+    }
+    return frame < log->super.frames ? frame : log->super.frames;
+}
+
+uint64_t blocklog_record_from(const struct blocklog *log, uint64_t at)
+{
+    uint64_t frames = log->super.frames, frame = at % frames;
+    uint64_t there = frame_from(log, frame);
+
+    if (there < frames) {
+        return at + (there - frame);
+    }
+    there = frame_from(log, 0); /* the next lap */
+    return there < frame ? at + (frames - frame) + there : UINT64_MAX;
+}
+
 int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_header *header)
 {
     if (sequence < log->oldest || sequence >= log->next) {
@@ -193,13 +224,17 @@ static void take_newest(struct blocklog *log)
     log->oldest = log->header.oldest;
 }
 
-/* known: the newest was found, or there is none. A header above the bound ends the search. */
+/* known: the newest was found, or there is none. A header above the bound ends the search, and so
+ * does a frame that the disk can't have: how many follow is only the description's claim. */
 static int look_below(struct blocklog *log, uint64_t bound, bool *known)
 {
     uint64_t frames = log->super.frames;
     uint64_t lowest = bound > frames ? bound - frames : 0;
 
     for (uint64_t at = bound; at > lowest; at--) {
+        if (frame_from(log, (at - 1) % frames) != (at - 1) % frames) {
+            return 0;
+        }
         int result = frame_header(log, (at - 1) % frames, &log->header);
 
         if (result == -ENODEV) {
@@ -221,7 +256,8 @@ static int look_at_all(struct blocklog *log)
 {
     bool found = false;
 
-    for (uint64_t frame = 0; frame < log->super.frames; frame++) {
+    for (uint64_t frame = frame_from(log, 0); frame < log->super.frames;
+         frame = frame_from(log, frame + 1)) {
         int result = frame_header(log, frame, &log->header);
 
         if (result == -ENODEV) {
@@ -287,10 +323,11 @@ static bool is_of_a_log(const uint8_t *sector)
 }
 
 /* There is no description: records may exist nevertheless, of any layout and wherever a copy has
- * moved them. Reads sector by sector where several at once fail. */
+ * moved them. Reads sector by sector where several at once fail. The disk's own size bounds it. */
 static int look_for_records(struct blocklog *log, const struct blocklog_disk *disk, uint8_t *room)
 {
-    for (uint64_t at = 0; at < disk->sectors; at += BLOCKLOG_DATA_SECTORS) {
+    for (uint64_t at = blocklog_readable_from(disk, 0); at < disk->sectors;
+         at = blocklog_readable_from(disk, at + BLOCKLOG_DATA_SECTORS)) {
         uint64_t left = disk->sectors - at;
         uint32_t count = left < BLOCKLOG_DATA_SECTORS ? (uint32_t)left : BLOCKLOG_DATA_SECTORS;
         int result = disk->read(disk->context, at, room, count);
@@ -320,7 +357,8 @@ int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *di
 {
     int result = blocklog_open(log, disk);
 
-    for (uint64_t at = log->oldest; result == 0 && at < log->next; at++) {
+    for (uint64_t at = result == 0 ? blocklog_record_from(log, log->oldest) : 0;
+         result == 0 && at < log->next; at = blocklog_record_from(log, at + 1)) {
         int there = blocklog_header(log, at, &log->header);
 
         if (there == 0 && log->header.kind != BLOCKLOG_RECLAIM) {

@@ -13,6 +13,11 @@
 #define PANIC_KEY 24
 #define PANIC_VALUE 72 /* with the NUL: old readers use a window of 100 bytes */
 
+/* PANIC's value without a record to print: there was no panic, or its record is not right. */
+#define PANIC_NONE "none"
+#define PANIC_DAMAGED "damaged"
+#define PANIC_DAMAGED_REASON "a panic whose record is damaged, or was cut off"
+
 /*
  * Returns entry n, from 0, of a record with arbitrary contents: the text is printable and has no
  * `::`. Returns false if there are no more. Keys: PANIC (kind), PANIC_REASON, PANIC_WHERE,

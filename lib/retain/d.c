@@ -13,8 +13,8 @@
 #include "lib/retain/sum.h"
 
 /* After damage each word may begin a record of any size in the tables, which may be damaged too.
- * Once failed checksums cover this many times the window, the rest of each buffer counts as
- * damaged. */
+ * Once failed checksums cover this many times what can be read of the window, the rest of each
+ * buffer counts as damaged. */
 #define WASTE_MOST 16
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -56,11 +56,12 @@ int retain_chunk_read(struct retain *retain, struct retain_chunk *chunk, uint32_
 
 bool retain_is_hopeless(const struct retain *retain)
 {
-    return retain->wasted / WASTE_MOST >= retain->header.window;
+    return retain->wasted / WASTE_MOST >= retain->readable;
 }
 
-static uint32_t retain_d_crc_of(struct retain *retain, struct retain_chunk *chunk, uint32_t at,
-                                uint32_t bytes)
+/* Returns whether the bytes are there and have this sum. */
+static bool retain_d_has_sum(struct retain *retain, struct retain_chunk *chunk, uint32_t at,
+                             uint32_t bytes, uint32_t sum)
 {
     uint8_t piece[128];
     uint32_t crc = 0;
@@ -68,13 +69,13 @@ static uint32_t retain_d_crc_of(struct retain *retain, struct retain_chunk *chun
     while (bytes > 0) {
         uint32_t n = bytes < sizeof(piece) ? bytes : (uint32_t)sizeof(piece);
         if (retain_chunk_read(retain, chunk, at, piece, n) != 0) {
-            memset(piece, 0xff, n);
+            return false;
         }
         crc = retain_crc_more(crc, piece, n);
         at += n;
         bytes -= n;
     }
-    return crc;
+    return crc == sum;
 }
 
 /* ---- who is there ------------------------------------------------------------------ */
@@ -146,13 +147,13 @@ bool retain_d_open(struct retain *retain)
         return false;
     }
     if (!retain_d_layout_fits(retain, is) ||
-        retain_d_crc_of(retain, &retain->d.tables, is->tables,
-                        (is->records + is->aggregations) * 4) != is->tables_crc) {
+        !retain_d_has_sum(retain, &retain->d.tables, is->tables,
+                          (is->records + is->aggregations) * 4, is->tables_crc)) {
         lose_program(retain);
         return false;
     }
     if (is->notes_bytes &&
-        retain_d_crc_of(retain, &retain->d.data, is->notes, is->notes_bytes) != is->notes_crc) {
+        !retain_d_has_sum(retain, &retain->d.data, is->notes, is->notes_bytes, is->notes_crc)) {
         is->notes_bytes = 0;
     }
     retain->losses.notes += is->notes_bytes == 0 && retain->cpu == 0;

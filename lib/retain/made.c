@@ -82,7 +82,7 @@ static bool retain_made_read_entry(struct retain *retain, uint32_t i, struct kym
         retain->losses.names++;
         return false;
     }
-    if (name->magic != KYMO_RETAIN_MAGIC) {
+    if (name->magic == 0) {
         return false; /* free, or being written */
     }
     if (!retain_made_name_is_good(retain, name)) {

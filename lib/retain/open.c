@@ -159,30 +159,74 @@ static uint32_t retain_buffer_slots(struct retain *retain)
                : TRACE_BUFFER_SLOTS;
 }
 
-static bool retain_panic_good(struct retain *retain)
+static bool all_zero(const void *data, size_t bytes)
 {
+    const uint8_t *at = data;
+
+    while (bytes > 0 && at[bytes - 1] == 0) {
+        bytes--;
+    }
+    return bytes == 0;
+}
+
+/* A boot that claims the window clears the panic's record; a panic fills it, then seals it. So a
+ * record that is neither all 0 nor right was damaged, or cut off by a reset. Kernels of layout
+ * version 3 promise only the magic. */
+static void judge_panic(struct retain *retain)
+{
+    const struct kymo_retain_area *area = &retain->header.areas.panic;
     struct kymo_retain_panic *panic = (struct kymo_retain_panic *)(void *)retain->slots;
 
-    if (!retain_area_read(retain, &retain->header.areas.panic, 0, panic, sizeof(*panic)) ||
-        panic->magic != KYMO_RETAIN_MAGIC ||
-        panic->crc != retain_crc(panic->record, sizeof(panic->record))) {
-        return false;
+    if (area->bytes == 0) {
+        return;
     }
+    if (!retain_area_read(retain, area, 0, panic, sizeof(*panic))) {
+        retain->panic_damaged = true;
+        return;
+    }
+    retain->panicked = panic->crc == retain_crc(panic->record, sizeof(panic->record));
+    retain->panic_damaged = !retain->panicked && (retain->header.version == KYMO_RETAIN_V3
+                                                      ? panic->magic != 0
+                                                      : !all_zero(panic, sizeof(*panic)));
     memcpy(&retain->panic, panic->record, sizeof(retain->panic));
     retain->panic.reason[sizeof(retain->panic.reason) - 1] = '\0';
     retain->panic.process[sizeof(retain->panic.process) - 1] = '\0';
-    return true;
 }
 
-/* Returns whether the next boot saved the cursors before its own data overwrote them. */
-static bool retain_frozen_good(struct retain *retain)
+/* Did the next boot save the cursors before its own data overwrote them? Its magic comes last, and
+ * a claim clears it: a boot that was reset before has left what it wanted to save as it was. */
+static void judge_frozen(struct retain *retain)
 {
     const struct kymo_retain_area *area = &retain->header.areas.frozen;
     uint32_t head[offsetof(struct kymo_retain_frozen, cpu) / 4], crc;
 
-    return retain_area_read(retain, area, 0, head, sizeof(head)) && head[0] == KYMO_RETAIN_MAGIC &&
-           head[1] == retain->header.boots &&
-           sum_area(retain, area, sizeof(head), area->bytes, &crc) && crc == head[2];
+    if (!retain_area_read(retain, area, 0, head, sizeof(head)) || head[0] == 0) {
+        return;
+    }
+    retain->frozen = head[0] == KYMO_RETAIN_MAGIC && head[1] == retain->header.boots &&
+                     sum_area(retain, area, sizeof(head), area->bytes, &crc) && crc == head[2];
+    retain->frozen_damaged = !retain->frozen;
+}
+
+/* Returns how many bytes of the window can be read: all, or those up to where an image ends. */
+static uint32_t retain_readable(struct retain *retain)
+{
+    uint32_t low = 0, high = (uint32_t)retain->header.window;
+    uint8_t byte;
+
+    if (high > 0 && retain->read(retain->arg, high - 1, &byte, 1) == 0) {
+        return high;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (retain->read(retain->arg, middle, &byte, 1) == 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
 int retain_open(struct retain *retain, retain_read_t read, void *arg)
@@ -193,10 +237,11 @@ int retain_open(struct retain *retain, retain_read_t read, void *arg)
     if (!retain_read_header(retain)) {
         return -1;
     }
+    retain->readable = retain_readable(retain);
     retain->page_good = page_good(retain);
     retain->buffer_slots = retain_buffer_slots(retain);
-    retain->panicked = retain_panic_good(retain);
-    retain->frozen = retain_frozen_good(retain);
+    judge_panic(retain);
+    judge_frozen(retain);
     retain_rewind(retain);
     return 0;
 }

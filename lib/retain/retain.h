@@ -108,10 +108,12 @@ struct retain_walk {
 
 struct retain {
     struct kymo_retain_header header;
-    struct kymo_panic panic;
-    bool panicked;                               /* panic is there; its texts end with a NUL */
-    bool page_good;                              /* the system page is intact */
-    uint32_t buffers;                            /* returned so far */
+    struct kymo_panic panic; /* its texts end with a NUL */
+    bool panicked;           /* panic is there */
+    bool panic_damaged;      /* one is there, but cut off by a reset, or damaged */
+    bool frozen_damaged; /* the cursors and losses that the next boot saved: they are not known */
+    bool page_good;      /* the system page is intact */
+    uint32_t buffers;    /* returned so far */
     struct retain_taken taken[RETAIN_CPUS_MOST]; /* valid once retain_next() has returned false */
     uint32_t programs, records, keys;            /* D's own, likewise */
     struct retain_losses losses;
@@ -135,6 +137,7 @@ struct retain {
     struct kymo_retain_note note;
     struct retain_d d;
     uint64_t wasted;       /* bytes of D's buffers in failed sums */
+    uint32_t readable;     /* bytes of the window: an image may end before the header's claim */
     uint32_t buffer_slots; /* of that kernel's buffers; no piece has more */
     /* also room for anything else */
     alignas(8) struct trace_slot slots[RETAIN_SLOTS_MOST];

@@ -54,7 +54,9 @@ static void read_state(struct retain *retain)
                       retain->cpu * (uint32_t)sizeof(here->state);
     int bad;
 
-    if (retain->frozen) {
+    if (retain->frozen_damaged) {
+        bad = true; /* and the next boot's own are where they were */
+    } else if (retain->frozen) {
         bad = !retain_area_read(retain, &retain->header.areas.frozen, frozen, &here->state,
                                 sizeof(here->state));
     } else {

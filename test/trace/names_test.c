@@ -275,12 +275,13 @@ static void a_full_table(void **state)
     }
 }
 
+/* Entries that are not free: a magic that is neither 0 nor right is a damaged one. */
 static unsigned magics(void)
 {
     unsigned n = 0;
 
     for (unsigned i = 0; i < FAKE_NAMES_MOST; i++) {
-        n += TABLE[i].magic == KYMO_RETAIN_MAGIC;
+        n += TABLE[i].magic != 0;
     }
     return n;
 }

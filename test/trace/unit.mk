@@ -9,7 +9,7 @@ UNIT_TRACE_NAMES := assert ring interleave log batch overrun clock rows calls nu
 UNIT_TRACE32_NAMES := log batch clock random
 # 256 lie between the least and the most: `make soak` has them.
 UNIT_SLOTS := 64 $(if $(filter command,$(origin CHECKED)),,256)
-UNIT_SLOTS_NAMES := ring log overrun clock first random rows user retain seals areas giving names ended
+UNIT_SLOTS_NAMES := ring log overrun clock first random rows user retain seals areas giving names toggle ended
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%) \
 	$(foreach n,$(UNIT_SLOTS),$(UNIT_SLOTS_NAMES:%=$(B)/unit/slots$(n)_%))
 UNIT_TESTS += $(UNIT_TRACE)
@@ -56,7 +56,8 @@ $$(B)/unit/slots$(1)_%: $$(B)/unit/slots$(1).o/test/trace/%_test.o $$(UNIT_TRACE
 
 $$(B)/unit/slots$(1)_random: $$(UNIT_RANDOM:%=$$(B)/unit/slots$(1).o/test/trace/%.o)
 $$(B)/unit/slots$(1)_rows: $$(UNIT_READER_OBJS) $$(B)/unit/slots$(1).o/test/trace/capture.o
-$$(B)/unit/slots$(1)_retain $$(B)/unit/slots$(1)_seals $$(B)/unit/slots$(1)_areas $$(B)/unit/slots$(1)_giving $$(B)/unit/slots$(1)_names: $$(UNIT_RETAIN_OBJS:$$(B)/unit/trace.o/%=$$(B)/unit/slots$(1).o/%)
+$$(B)/unit/slots$(1)_retain $$(B)/unit/slots$(1)_seals $$(B)/unit/slots$(1)_areas $$(B)/unit/slots$(1)_giving $$(B)/unit/slots$(1)_names $$(B)/unit/slots$(1)_toggle: $$(UNIT_RETAIN_OBJS:$$(B)/unit/trace.o/%=$$(B)/unit/slots$(1).o/%)
+$$(B)/unit/slots$(1)_toggle: $$(B)/unit/slots$(1).o/lib/panic/text.o
 .SECONDARY: $$(UNIT_TRACE_SRCS:%.c=$$(B)/unit/slots$(1).o/%.o) $$(B)/unit/slots$(1).o/test/trace/capture.o \
 	$$(UNIT_RETAIN_OBJS:$$(B)/unit/trace.o/%=$$(B)/unit/slots$(1).o/%) \
 	$$(UNIT_SLOTS_NAMES:%=$$(B)/unit/slots$(1).o/test/trace/%_test.o)

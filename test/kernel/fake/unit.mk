@@ -44,7 +44,7 @@ $(call unit_kernel,sched_one_test,thread/sched_test.c,kernel/thread/sched.c kern
 $(call unit_kernel,retained_test,observe/retained_test.c,kernel/observe/retain_names.c trace/crc32c.c $(UNIT_KERNEL_FAKE))
 $(call unit_kernel,retained_large_test,observe/retained_test.c,kernel/observe/retain_names.c trace/crc32c.c \
 	$(UNIT_KERNEL_FAKE),-DCONFIG_PROCESSES=200 -DCONFIG_THREADS=400)
-$(call unit_kernel,claim_test,observe/claim_test.c,kernel/observe/retain.c trace/crc32c.c $(UNIT_KERNEL_FAKE),\
+$(call unit_kernel,claim_test,observe/claim_test.c,kernel/observe/retain.c kernel/observe/retain_judge.c trace/crc32c.c $(UNIT_KERNEL_FAKE),\
 	-DCONFIG_RETAIN_BASE=0x40000000u -DCONFIG_RETAIN_BYTES=0x80000u)
 # D's counters: the fake port and the kernel around are the tests' own.
 UNIT_KERNEL_COUNT := test/kernel/dtrace/count/count_around.c kernel/dtrace/count/facts.c kernel/dtrace/count/total.c

@@ -2,11 +2,15 @@
 /*
  * kernel/observe/retain.c: what a reset finds in RAM at each point of a claim, on a machine whose
  * caches hold all that was not cleaned. An earlier boot's panic never goes with this one's header.
+ * And what the next boot says of a record, header or count of boots of which a bit has changed:
+ * never that it was not there. EVERY=n takes each n-th bit, from $SEED on; 1: all.
  */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -130,9 +134,20 @@ int copy_out(struct process *proc, uintptr_t to, const void *from, size_t bytes)
     return 0;
 }
 
+static char *said; /* shared with the child that is the next boot; NULL: nobody listens */
+#define SAID 1024
+
 int kprintf(const char *fmt, ...)
 {
-    (void)fmt;
+    va_list list;
+
+    va_start(list, fmt);
+    if (said) {
+        size_t at = strlen(said);
+
+        vsnprintf(said + at, SAID - at, fmt, list);
+    }
+    va_end(list);
     return 0;
 }
 
@@ -187,9 +202,79 @@ static void test_claim(void **state)
     assert_true(resets > 3 && new_headers > 1);
 }
 
+/* What the next boot says, in a process of its own. */
+static const char *next_boot(void)
+{
+    int ends[2];
+    char byte;
+
+    assert_int_equal(pipe(ends), 0);
+    strcpy(said, "it has crashed");
+    if (fork() == 0) {
+        memset(said, 0, SAID);
+        ram = memcpy(map(NULL, MAP_PRIVATE), ram, CONFIG_RETAIN_BYTES);
+        power_on();
+        _exit(0);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 0); /* until it has ended */
+    close(ends[0]);
+    return said;
+}
+
+static void expect_said(uint64_t bit, const char *text)
+{
+    if (!strstr(next_boot(), text)) {
+        fail_msg("bit %u of byte 0x%x: no \"%s\" in \"%s\"", (unsigned)(bit % 8),
+                 (unsigned)(bit / 8), text, said);
+    }
+}
+
+/* `none`: what is said of the first bytes, whose change has no effect. */
+static void toggle(size_t at, size_t bytes, size_t none, const char *sound, const char *text)
+{
+    unsigned every = getenv("EVERY") ? (unsigned)atoi(getenv("EVERY")) : 61;
+    unsigned from = getenv("SEED") ? (unsigned)atoi(getenv("SEED")) : 0;
+
+    for (uint64_t bit = 8 * at + from % every; bit < 8 * (at + bytes); bit += every) {
+        ram[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        expect_said(bit, bit / 8 < at + none ? sound : text);
+        ram[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+
+static void test_damaged(void **state)
+{
+    static const char damaged[] = "boot 2: boot 1 ended with: a panic whose record is damaged",
+                      header[] = "boot 2: the header of the retained memory is damaged",
+                      boots[] = "boot 2: the count of boots is damaged";
+    char sound[120];
+
+    (void)state;
+    ram = map(NULL, MAP_SHARED);
+    said = map(NULL, MAP_SHARED);
+    assert_ptr_equal(map(window, MAP_PRIVATE | MAP_FIXED_NOREPLACE), window);
+    earlier = 0;
+    earlier_boot();
+    snprintf(sound, sizeof(sound), "boot 2: boot 1 ended with: ");
+    expect_said(0, sound);
+    assert_null(strstr(said, "damaged"));
+    toggle(RETAIN_PANIC, sizeof(struct kymo_retain_panic), sizeof(uint32_t), sound, damaged);
+    toggle(KYMO_RETAIN_HEADER, sizeof(struct kymo_retain_header), 0, "", header);
+    toggle(RETAIN_BOOTS, 12, 0, "", boots);
+    memset(ram + RETAIN_PANIC, 0, sizeof(struct kymo_retain_panic)); /* nothing to tell */
+    assert_string_equal(next_boot(), "");
+    toggle(RETAIN_PANIC, sizeof(struct kymo_retain_panic), 0, "", damaged);
+    memset(ram, 0, CONFIG_RETAIN_BYTES); /* the power was off */
+    assert_string_equal(next_boot(), "");
+    munmap(window, CONFIG_RETAIN_BYTES);
+    munmap(ram, CONFIG_RETAIN_BYTES);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_claim)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged),
+                                       cmocka_unit_test(test_claim)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
