@@ -26,7 +26,7 @@ struct extract_scan {
     struct blocklog_disk found;       /* the one that is shown */
     uint32_t header_sectors;
     uint64_t frames; /* of `found` */
-    /* Those that have a record or a piece of one, ascending: the records' number bounds theirs. */
+    /* The frames that have a record or a piece of one, ascending: as many as the records have. */
     struct extract_scan_frame *frame;
     size_t used;
     uint64_t records; /* of the log that is shown */

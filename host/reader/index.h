@@ -136,7 +136,7 @@ int kev_skip_damage(struct kev *kev, struct kev_error *error);
 int64_t kev_another_find(struct kev *kev, uint64_t from, uint64_t to, struct kev_error *error);
 /* True if one begins right at `at`. */
 bool kev_another_begins(struct kev *kev, uint64_t at);
-/* This capture ends at `at`, where another one begins: what is there is not read. */
+/* The capture ends at `at`, where another one begins: what is there is not read. */
 void kev_another_take(struct kev *kev, uint64_t at);
 int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct kev_error *error);
 /* Next plausible BUFFER + TIME pair at or after offset and before end, or the file's end. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an earlier kernel has left in the window of retained memory: there, absent or damaged. As
- * lib/retain/open.c judges it: what is neither right nor as a claim leaves it is damaged, or was
- * cut off by a reset. At boot. Tested by test/kernel/observe/claim_test.c.
+ * The judgement of what an earlier kernel has left in the window of retained memory: there, absent
+ * or damaged. As lib/retain/open.c judges it: what is neither right nor as a claim leaves it is
+ * damaged, or was cut off by a reset. At boot. Tested by test/kernel/observe/claim_test.c.
  */
 #include "kernel/observe/retain_judge.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the 64-bit CPUs with an MMU have in common about programs: these run where they were linked,
- * and an exception leaves their stacks alone. See kernel/arch/elf.h and stack.h.
+ * Programs of the 64-bit CPUs with an MMU run where they were linked, and an exception leaves their
+ * stacks alone. See kernel/arch/elf.h and stack.h.
  */
 #include "kernel/arch/elf.h"
 #include "kernel/arch/stack.h"
