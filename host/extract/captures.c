@@ -108,8 +108,9 @@ int extract_list(struct blocklog *log, struct extract_list *list)
             result = extract_captures_add_record(list, &header);
             list->between = list->count > before && gap > list->between ? gap : list->between;
             gap = 0;
-        } else if (result == -ENOENT || result == -EIO) {
+        } else if (result == -ENOENT || result == -EBADMSG || result == -EIO) {
             list->absent += result == -ENOENT ? frames : 0;
+            list->damaged += result == -EBADMSG;
             list->unreadable += result == -EIO ? frames : 0;
             gap += frames; /* of a stretch that the disk does not have all are like the first */
             result = 0;

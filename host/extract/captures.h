@@ -28,10 +28,11 @@ struct extract_capture {
 struct extract_list {
     struct extract_capture *capture;
     size_t count;
-    uint64_t absent;  /* records passed over, or with a damaged header */
+    uint64_t absent;  /* records passed over */
     uint64_t between; /* of those, and of the unreadable ones, the most in a row between captures:
                          there may have been one */
     uint64_t unreadable; /* headers that the medium did not give */
+    uint64_t damaged;    /* records whose header is, each of at least one frame */
 };
 
 /* 0, or -ENOMEM, -ENODEV. Then extract_list_free(). */

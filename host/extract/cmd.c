@@ -118,6 +118,12 @@ static int account_for_the_disk(const struct extract *extract)
         kymo_error("%s: %" PRIu64 " records can't be read: bad sectors", extract->path,
                    found->unreadable);
     }
+    if (found->damaged > 0) {
+        kymo_error("%s: INCOMPLETE: the headers of %" PRIu64 " records are damaged: a capture may "
+                   "lack bytes, its name or its end, or be here although it was deleted",
+                   extract->path, found->damaged);
+        status = KYMO_FAILURE;
+    }
     if (found->between > BLOCKLOG_SPARE) {
         kymo_error("%s: INCOMPLETE: %" PRIu64 " records between two captures are missing: "
                    "there may have been a capture%s",

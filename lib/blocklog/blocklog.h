@@ -63,8 +63,8 @@ struct blocklog {
 /* Reads the disk's description and finds the newest record. Set progress and progress_what
  * before. */
 int blocklog_open(struct blocklog *log, const struct blocklog_disk *disk);
-/* Reads the header of record `sequence`, between oldest and next. Returns 0, -ENOENT (skipped, or
- * its header is damaged) or -EIO. */
+/* Reads the header of record `sequence`, between oldest and next. Returns 0, -ENOENT (skipped),
+ * -EBADMSG (its header is damaged) or -EIO. */
 int blocklog_header(struct blocklog *log, uint64_t sequence, struct blocklog_header *header);
 /* Returns the first record from `at` on whose header's sector may be readable (disk.h); UINT64_MAX:
  * none of the next super.frames is. All loops over records go by it: a disk may claim more frames
@@ -82,9 +82,9 @@ int blocklog_data(struct blocklog *log, const struct blocklog_header *header, un
                   void *data, uint32_t *bytes);
 
 /*
- * Returns 1 if there are captures on the disk, or, if neither end describes a log, a valid record
- * or description anywhere on it; 0: none. -ENODEV. Does not open the log. Reads the whole disk
- * unless it finds something: set log->progress and progress_what before. `room`:
+ * Returns 1 if there are captures on the disk, or a damaged record, or, if neither end describes a
+ * log, a valid record or description anywhere on it; 0: none. -ENODEV. Does not open the log. Reads
+ * the whole disk unless it finds something: set log->progress and progress_what before. `room`:
  * BLOCKLOG_DATA_BYTES, aligned for a header.
  */
 int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *disk, void *room);

@@ -86,7 +86,16 @@ bool blocklog_header_is_sound(const struct blocklog_header *header)
            header->name[BLOCKLOG_NAME - 1] == '\0';
 }
 
-/* Reads the header in a frame, of any lap: 0, -ENOENT not valid, -EIO, -ENODEV. */
+/* What has a header's magic or the log's id was a header: a record is damaged, not absent. Writing
+ * can't leave that, as a sector is written whole or not at all. */
+static bool was_header(const struct blocklog *log, const struct blocklog_header *header)
+{
+    return !blocklog_header_is_sound(header) &&
+           (header->magic == BLOCKLOG_HEADER_MAGIC || header->id == log->super.id);
+}
+
+/* Reads the header in a frame, of any lap: 0, -ENOENT not valid, -EBADMSG damaged, -EIO,
+ * -ENODEV. */
 static int frame_header(struct blocklog *log, uint64_t frame, struct blocklog_header *header)
 {
     uint64_t sector = blocklog_frame_sector(&log->super, frame);
@@ -97,7 +106,7 @@ static int frame_header(struct blocklog *log, uint64_t frame, struct blocklog_he
     }
     bool is_valid = blocklog_header_is_sound(header) && header->id == log->super.id &&
                     header->sequence % log->super.frames == frame;
-    return is_valid ? 0 : -ENOENT;
+    return is_valid ? 0 : was_header(log, header) ? -EBADMSG : -ENOENT;
 }
 
 /* Returns the first frame from `frame` on whose header's sector may be readable; super.frames: none
@@ -204,13 +213,13 @@ static int bound_read(struct blocklog *log, uint64_t *bound)
     return 0;
 }
 
-/* Newer, unreadable records may follow the newest header: they are kept. */
+/* Newer records that are unreadable or damaged may follow the newest header: they are kept. */
 static void step_over_unreadable(struct blocklog *log)
 {
     for (int i = 0; i < BLOCKLOG_SPARE && log->next - log->oldest < log->super.frames; i++) {
-        uint64_t frame = log->next % log->super.frames;
+        int result = frame_header(log, log->next % log->super.frames, &log->header);
 
-        if (frame_header(log, frame, &log->header) != -EIO) {
+        if (result != -EIO && result != -EBADMSG) {
             break;
         }
         log->next++;
@@ -361,7 +370,7 @@ int blocklog_holds_captures(struct blocklog *log, const struct blocklog_disk *di
          result == 0 && at < log->next; at = blocklog_record_from(log, at + 1)) {
         int there = blocklog_header(log, at, &log->header);
 
-        if (there == 0 && log->header.kind != BLOCKLOG_RECLAIM) {
+        if (there == -EBADMSG || (there == 0 && log->header.kind != BLOCKLOG_RECLAIM)) {
             return 1;
         }
         result = there == -ENODEV ? there : 0;
