@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host/collect/collect.h"
+#include "host/csv_text.h"
 #include "host/fleet/fleet.h"
 #include "host/kymo.h"
 
@@ -255,18 +256,11 @@ int fleet_capture_open(struct fleet_capture *capture, const struct fleet_source 
  * printable ASCII is \xNN and a backslash is \\; what is too long is cut. */
 static void name_set(char to[FLEET_NAME + 1], const char *text)
 {
+    const size_t most = FLEET_NAME - TEXT_CHAR_MOST;
     size_t n = 0;
 
-    for (text = text[0] == '\0' ? "unknown" : text; *text != '\0' && n + 4 <= FLEET_NAME; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '\\') {
-            n += (size_t)sprintf(to + n, "\\\\");
-        } else if (c < ' ' || c >= 0x7f) {
-            n += (size_t)sprintf(to + n, "\\x%02x", c);
-        } else {
-            to[n++] = *text;
-        }
+    for (text = text[0] == '\0' ? "unknown" : text; *text != '\0' && n <= most; text++) {
+        n += text_char(to + n, (unsigned char)*text);
     }
     to[n] = '\0';
 }
