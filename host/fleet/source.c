@@ -144,6 +144,20 @@ static int fleet_source_line_take(struct fleet_sources *sources, const char *fol
     return 0;
 }
 
+/* Before 0.3 a line was appended to one that a crash or a full disk had torn. Returns the whole
+ * one, and reports the other. No text in a line has this beginning: its quotes are escaped. */
+static const char *fleet_source_whole_line(const char *folder, const char *line)
+{
+    const char *next;
+
+    while ((next = strstr(line + 1, "{\"time\":\"")) != NULL) {
+        kymo_error("%s/%s: a torn line is skipped: %.*s", folder, COLLECT_INDEX, (int)(next - line),
+                   line);
+        line = next;
+    }
+    return line;
+}
+
 static int folder_take(struct fleet_sources *sources, const char *folder)
 {
     char path[PATH_MAX], *line = NULL;
@@ -160,7 +174,7 @@ static int folder_take(struct fleet_sources *sources, const char *folder)
     }
     /* The last line may be incomplete, while kymo collect runs or after a power cut. */
     while (status == 0 && getline(&line, &room, index) > 0 && strchr(line, '\n') != NULL) {
-        status = fleet_source_line_take(sources, folder, line);
+        status = fleet_source_line_take(sources, folder, fleet_source_whole_line(folder, line));
     }
     free(line);
     fclose(index);
