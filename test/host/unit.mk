@@ -10,7 +10,7 @@ HOST_TEST_COMMON := $(addprefix test/host/,fabricate/mkcapture.c fabricate/mkwor
 HOST_TEST_OBJS := $(call host_test_objs,$(HOST_TEST_COMMON))
 
 # build/unit/host_NAME; and, of those that are alone in their folder, build/unit/NAME.
-HOST_TEST_SRCS := $(patsubst %,test/host/%_test.c,select output escape when owner temporary memory_stream journal \
+HOST_TEST_SRCS := $(patsubst %,test/host/%_test.c,select output escape when owner temporary memory_stream journal name \
 	$(addprefix reader/,reader damage cut sample check parts place) print/line print/format stat/stat stat/known \
 	extract/core link/store top/top collect/collect)
 HOST_TEST_ALONE := $(foreach f,diff log timeline why,test/host/$(f)/$(f)_test.c)
