@@ -65,7 +65,7 @@ static int devices_parse(struct collect *collect, int n, char **words)
         if (!index_name(words[i], device->name, &device->target)) {
             return kymo_usage("collect",
                               "collect: %s: not [NAME=]TARGET with a NAME of letters, digits, "
-                              "'.', '_' and '-'",
+                              "'.', '_' and '-' other than " COLLECT_INDEX,
                               words[i]);
         }
         for (int j = 0; j < i; j++) {
