@@ -266,15 +266,45 @@ int fleet_capture_open(struct fleet_capture *capture, const struct fleet_source 
     return id_take(capture, source->path);
 }
 
+uint32_t fleet_hash(const char *text)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    }
+    return hash;
+}
+
+/* Bytes of a name in Hive's form, of which a folder is named: parquet.c. */
+static size_t fleet_source_path_bytes(const char *name, size_t length)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        bytes += strchr(FLEET_PLAIN, name[i]) != NULL ? 1 : 3;
+    }
+    return bytes;
+}
+
 /* A board's or an image's name; what has none is unknown. As in tables, a byte that is not
- * printable ASCII is \xNN and a backslash is \\; what is too long is cut. */
+ * printable ASCII is \xNN and a backslash is \\. A name that a folder can't have is cut, and ends
+ * in a hash of all of it, so that two such names stay two. */
 static void name_set(char to[FLEET_NAME + 1], const char *text)
 {
-    const size_t most = FLEET_NAME - TEXT_CHAR_MOST;
-    size_t n = 0;
+    const size_t most = NAME_MAX - strlen("firmware="), tail = strlen("-12345678");
+    const char *from = text[0] == '\0' ? "unknown" : text;
+    size_t n = 0, bytes = 0, cut = 0;
 
-    for (text = text[0] == '\0' ? "unknown" : text; *text != '\0' && n <= most; text++) {
-        n += text_char(to + n, (unsigned char)*text);
+    for (const char *at = from; *at != '\0' && bytes <= most; at++) {
+        unsigned length = text_char(to + n, (unsigned char)*at);
+
+        bytes += fleet_source_path_bytes(to + n, length);
+        n += length;
+        cut = bytes + tail <= most ? n : cut;
+    }
+    if (bytes > most) {
+        n = cut + (size_t)sprintf(to + cut, "-%08x", fleet_hash(from));
     }
     to[n] = '\0';
 }
