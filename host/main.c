@@ -121,6 +121,7 @@ int main(int argc, char **argv)
     kev_progress = kymo_progress;
     log_start();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond `ulimit -f` fails, which is reported */
     if (argc > 1 && strpbrk(argv[1], " \t")) {
         argc = split_first(argc, &argv);
     }

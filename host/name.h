@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of files that a target has chosen. */
+/*
+ * Names of files that a target or a capture has chosen. Such a name is made here and nowhere else.
+ * Proved by test/host/name_test.c, test/host/link/store_test.c and test/host/extract/check.
+ */
 #ifndef HOST_NAME_H
 #define HOST_NAME_H
 
@@ -9,7 +12,9 @@
 #define KYMO_TAG_MOST 128
 #define KYMO_SUFFIX_MOST 16 /* ".kev"; a longer one is cut */
 
-/* The last part of `bytes` of a name, NUL-terminated; what could hide or mislead is replaced; a
+/* Writes the last part of a path of `bytes` bytes, NUL-terminated. It ends in ".kev", which is
+ * added if need be, so that it is no part (output_part.h), no index, and nothing that another
+ * program looks for. What could hide or mislead, and what Windows has no files for, is replaced. A
  * name that has nothing left is "trace.kev". */
 void kymo_plain_name(const char *name, size_t bytes, char plain[KYMO_NAME_MOST]);
 

@@ -65,11 +65,12 @@ static int devices_parse(struct collect *collect, int n, char **words)
         if (!index_name(words[i], device->name, &device->target)) {
             return kymo_usage("collect",
                               "collect: %s: not [NAME=]TARGET with a NAME of letters, digits, "
-                              "'.', '_' and '-'",
+                              "'.', '_' and '-' other than " COLLECT_INDEX,
                               words[i]);
         }
         for (int j = 0; j < i; j++) {
-            if (strcmp(collect->devices[j].name, device->name) == 0) {
+            /* Some file systems make no difference between A and a. */
+            if (strcasecmp(collect->devices[j].name, device->name) == 0) {
                 return kymo_usage("collect", "collect: two targets are named %s: give NAME=TARGET",
                                   device->name);
             }
@@ -256,7 +257,8 @@ static bool account_show(const struct request *request)
 
 static int collect_main(int argc, char **argv)
 {
-    static struct request request = {.collect = {.most = DISK_DEFAULT, .folder = -1, .index = -1}};
+    static struct request request = {
+        .collect = {.most = DISK_DEFAULT, .folder = -1, .journal.fd = -1}};
     int status = collect_options_parse(&request, argc, argv);
 
     if (status < 0) {

@@ -14,6 +14,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "host/journal.h"
+
 #define COLLECT_DEVICES 256
 #define COLLECT_NAME 64
 #define COLLECT_LINE 1024
@@ -45,10 +47,10 @@ struct device {
 };
 
 struct collect {
-    int folder; /* file descriptors */
-    int index;
-    const char *path; /* the folder's, for messages */
-    uint64_t most;    /* bytes in the folder */
+    int folder;             /* file descriptor */
+    struct journal journal; /* the index */
+    const char *path;       /* the folder's, for messages */
+    uint64_t most;          /* bytes in the folder */
     struct device *devices;
     unsigned ndevices;
     bool is_failed; /* the index could not be written */

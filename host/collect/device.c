@@ -41,8 +41,8 @@ static _Noreturn void collect_device_child_run(const struct collect *collect,
 
     /* An incomplete capture stays a part then, which the next collection finds and counts. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(collect->index); /* its lock is the parent's alone: a broker would keep it */
-    setpgid(0, 0);         /* ^C at the terminal is the parent's */
+    close(collect->journal.fd); /* its lock is the parent's alone: a broker would keep it */
+    setpgid(0, 0);              /* ^C at the terminal is the parent's */
     if (getppid() != parent || dup2(words[1], STDERR_FILENO) < 0 || fchdir(collect->folder) != 0 ||
         chdir(device->name) != 0) {
         _exit(KYMO_FAILURE);

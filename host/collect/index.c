@@ -35,6 +35,9 @@ bool index_name(const char *word, char name[COLLECT_NAME], const char **target)
     if (length == 0 || length >= COLLECT_NAME || from[0] == '.' || **target == '\0') {
         return false;
     }
+    if (length == strlen(COLLECT_INDEX) && strncasecmp(from, COLLECT_INDEX, length) == 0) {
+        return false; /* the index has that name */
+    }
     for (size_t i = 0; i < length; i++) {
         /* A name that was made of a target may have others: tcp:board:4000. */
         bool good = strchr(plain, from[i]) != NULL;
@@ -62,7 +65,7 @@ static void collect_index_json_text(char *to, size_t room, const char *text)
 void index_put(struct collect *collect, const struct device *device, const char *what,
                const char *name, uint64_t bytes)
 {
-    char line[4096], text[2048], date[32] = "";
+    char line[JOURNAL_LINE], text[2048], date[32] = "";
     time_t now = time(NULL);
     struct tm parts;
 
@@ -74,8 +77,14 @@ void index_put(struct collect *collect, const struct device *device, const char 
                      "{\"time\":\"%s\",\"device\":\"%s\",\"what\":\"%s\",\"file\":\"%s/%s\","
                      "\"bytes\":%llu}\n",
                      date, device->name, what, device->name, text, (unsigned long long)bytes);
-    if (write(collect->index, line, (size_t)n) != n || fdatasync(collect->index) != 0) {
-        kymo_error("%s/%s: %s", collect->path, COLLECT_INDEX, strerror(errno));
+    int error = journal_append(&collect->journal, line, (size_t)n);
+
+    if (error != 0) {
+        kymo_error(
+            "%s/%s: %s: it has no line that says %s: %s/%s, %llu bytes; make room, or name a "
+            "new folder",
+            collect->path, COLLECT_INDEX, strerror(-error), what, device->name, name,
+            (unsigned long long)bytes);
         collect->is_failed = true;
     }
 }
@@ -106,13 +115,13 @@ static bool collect_index_refuse_folder(const struct collect *collect, const cha
  * without the mark), becomes x-aBcDeF.kev. The lock says that nobody writes to it any more. */
 static void part_adopt(struct collect *collect, struct device *device, int folder, const char *part)
 {
-    char plain[KYMO_NAME_MOST], name[KYMO_NAME_MOST], *tag;
+    char stem[KYMO_NAME_MOST], tagged[KYMO_NAME_MOST], name[KYMO_NAME_MOST], *tag;
     struct stat st;
 
-    snprintf(plain, sizeof(plain), "%s", part);
-    plain[strlen(plain) - (sizeof(".part") - 1)] = '\0';
-    tag = strrchr(plain, '.');
-    if (tag == NULL || tag == plain || strlen(tag) >= KYMO_TAG_MOST ||
+    snprintf(stem, sizeof(stem), "%s", part);
+    stem[strlen(stem) - (sizeof(".part") - 1)] = '\0';
+    tag = strrchr(stem, '.');
+    if (tag == NULL || tag == stem || strlen(tag) >= KYMO_TAG_MOST ||
         fstatat(folder, part, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
         return;
     }
@@ -120,12 +129,18 @@ static void part_adopt(struct collect *collect, struct device *device, int folde
     if (strncmp(tag, OUTPUT_PART_MARK, strlen(OUTPUT_PART_MARK)) == 0) {
         tag += strlen(OUTPUT_PART_MARK);
     }
-    kymo_tagged_name(plain, tag, name);
-    if (renameat2(folder, part, folder, name, RENAME_NOREPLACE) == 0) {
-        device->incomplete++;
-        device->incomplete_bytes += (uint64_t)st.st_size;
-        index_put(collect, device, "incomplete", name, (uint64_t)st.st_size);
+    kymo_tagged_name(stem, tag, tagged);
+    kymo_plain_name(tagged, strlen(tagged), name); /* a long name's part has lost its ".kev" */
+    if (renameat2(folder, part, folder, name, RENAME_NOREPLACE) != 0) {
+        kymo_error("%s/%s/%s: an incomplete capture that cannot be renamed to %s, and is not "
+                   "counted: %s",
+                   collect->path, device->name, part, name, strerror(errno));
+        return;
     }
+    fsync(folder); /* else a power cut would have it counted twice */
+    device->incomplete++;
+    device->incomplete_bytes += (uint64_t)st.st_size;
+    index_put(collect, device, "incomplete", name, (uint64_t)st.st_size);
 }
 
 static void parts_adopt(struct collect *collect, struct device *device)
@@ -148,6 +163,70 @@ static void parts_adopt(struct collect *collect, struct device *device)
     }
 }
 
+/* Opens the index, which is in the folder for ever once this has returned true. */
+static bool index_file_open(struct collect *collect)
+{
+    int fd = openat(collect->folder, COLLECT_INDEX, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0 && errno == ENOENT) {
+        if (!collect_index_folder_is_empty(collect->folder)) {
+            return collect_index_refuse_folder(
+                collect, "is no folder of kymo collect: it has files, but no " COLLECT_INDEX
+                         "; name a new folder");
+        }
+        fd = openat(collect->folder, COLLECT_INDEX,
+                    O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    collect->journal.fd = fd;
+    if (fd < 0) {
+        return collect_index_refuse_folder(collect, strerror(errno));
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        return collect_index_refuse_folder(
+            collect, errno == EWOULDBLOCK ? "another kymo collect has it" : strerror(errno));
+    }
+    return true;
+}
+
+/* A crash or a power cut may have torn the latest line. What it said of its capture is printed:
+ * the capture itself is in its device's folder. */
+static bool index_journal_open(struct collect *collect)
+{
+    char torn[160];
+    size_t cut;
+    int error = journal_open(&collect->journal, collect->journal.fd, torn, sizeof(torn), &cut);
+
+    if (error == -EINVAL) {
+        return collect_index_refuse_folder(collect, COLLECT_INDEX " has no lines of kymo collect; "
+                                                                  "name a new folder");
+    }
+    if (error != 0) {
+        kymo_error("%s/%s: %s", collect->path, COLLECT_INDEX, strerror(-error));
+        return false;
+    }
+    if (cut > 0) {
+        kymo_error("%s/%s: its last line was torn by a crash and is cut off: %s", collect->path,
+                   COLLECT_INDEX, torn);
+    }
+    return true;
+}
+
+static bool index_device_folder(const struct collect *collect, const char *name)
+{
+    struct stat st;
+
+    if ((mkdirat(collect->folder, name, 0777) != 0 && errno != EEXIST) ||
+        fstatat(collect->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        kymo_error("%s/%s: %s", collect->path, name, strerror(errno));
+        return false;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        kymo_error("%s/%s: is no folder: give NAME=TARGET", collect->path, name);
+        return false;
+    }
+    return true;
+}
+
 bool index_open(struct collect *collect)
 {
     if (mkdir(collect->path, 0777) != 0 && errno != EEXIST) {
@@ -158,28 +237,19 @@ bool index_open(struct collect *collect)
         return collect_index_refuse_folder(collect, strerror(errno));
     }
     /* Captures are deleted to make room, so the folder must be one that collect has made. */
-    collect->index =
-        openat(collect->folder, COLLECT_INDEX, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-    if (collect->index < 0 && errno == ENOENT) {
-        if (!collect_index_folder_is_empty(collect->folder)) {
-            return collect_index_refuse_folder(
-                collect, "is no folder of kymo collect: it has files, but no " COLLECT_INDEX
-                         "; name a new folder");
-        }
-        collect->index = openat(collect->folder, COLLECT_INDEX,
-                                O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    }
-    if (collect->index < 0) {
-        return collect_index_refuse_folder(collect, strerror(errno));
-    }
-    if (flock(collect->index, LOCK_EX | LOCK_NB) != 0) {
-        return collect_index_refuse_folder(
-            collect, errno == EWOULDBLOCK ? "another kymo collect has it" : strerror(errno));
+    if (!index_file_open(collect) || !index_journal_open(collect)) {
+        return false;
     }
     for (unsigned i = 0; i < collect->ndevices; i++) {
-        if (mkdirat(collect->folder, collect->devices[i].name, 0777) != 0 && errno != EEXIST) {
-            return collect_index_refuse_folder(collect, strerror(errno));
+        if (!index_device_folder(collect, collect->devices[i].name)) {
+            return false;
         }
+    }
+    /* A line and a capture are on the medium only if the folders that have them are. */
+    if (fsync(collect->folder) != 0 && errno != EINVAL && errno != ENOTSUP) {
+        return collect_index_refuse_folder(collect, strerror(errno));
+    }
+    for (unsigned i = 0; i < collect->ndevices; i++) {
         parts_adopt(collect, &collect->devices[i]);
     }
     return !collect->is_failed;

@@ -66,6 +66,7 @@ static void dtrace_child_exec_after_gate(int gate, int report, char **words)
     char go;
 
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     if (read(gate, &go, 1) == 1 && go == 'g') {
         execvp(words[0], words);
     }

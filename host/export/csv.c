@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --csv: RFC 4180, one line an event, loss or statement of scope. Texts are quoted; in them a byte
- * that is not printable ASCII is \xNN, a backslash is \\, and so is a first character with which a
- * spreadsheet would begin a formula. An unknown value is an empty column.
+ * --csv: RFC 4180, one line an event, loss or statement of scope. Texts are quoted, as
+ * host/csv_text.h has them. An unknown value is an empty column.
  */
 #include "host/export/export.h"
 
@@ -11,47 +10,6 @@ static int csv_begin(struct export *export)
     out_str(export->out, "kind,ns,cycles,cpu,class,event,number,pid,tid,process,thread,injected,"
                          "args,what,from_ns,to_ns,lost_events,lost_buffers,reason,text,dump\r\n");
     return 0;
-}
-
-/* A text inside of quotes: a quote is doubled. */
-static void export_csv_bytes(struct out *out, const char *text, size_t length)
-{
-    while (length > 0) {
-        const char *quote = memchr(text, '"', length);
-        size_t plain = quote == NULL ? length : (size_t)(quote - text);
-
-        out_text(out, text, plain);
-        if (quote == NULL) {
-            return;
-        }
-        out_str(out, "\"\"");
-        text += plain + 1;
-        length -= plain + 1;
-    }
-}
-
-/* Begins a text: a first character with which a formula would begin is escaped. Returns how many
- * characters it has written. */
-static size_t csv_first(struct out *out, const char *text)
-{
-    if (text[0] == '\0' || strchr("=+-@", text[0]) == NULL) {
-        return 0;
-    }
-    out_str(out, "\\x");
-    out_char(out, "0123456789abcdef"[text[0] >> 4]);
-    out_char(out, "0123456789abcdef"[text[0] & 15]);
-    return 1;
-}
-
-static void export_csv_text(struct out *out, const char *text)
-{
-    out_char(out, ',');
-    if (text != NULL) {
-        out_char(out, '"');
-        text += csv_first(out, text);
-        export_csv_bytes(out, text, strlen(text));
-        out_char(out, '"');
-    }
 }
 
 static void csv_known(struct out *out, int64_t value, int64_t unknown)
@@ -78,17 +36,15 @@ static void export_csv_args(struct export *export)
 
     out_str(out, ",\"");
     for (unsigned i = 0; (value = kev_capture_value(export->capture, i)) != NULL; i++) {
-        const char *name = value->name;
-
         if (i == 0) {
-            name += csv_first(out, name);
+            out_csv_begin(out, value->name, strlen(value->name));
         } else {
             out_char(out, ' ');
+            out_csv_bytes(out, value->name, strlen(value->name));
         }
-        export_csv_bytes(out, name, strlen(name));
         out_char(out, ':');
         if (value->type == KEV_VALUE_TEXT || value->type == KEV_VALUE_BYTES) {
-            export_csv_bytes(out, value->text, value->length);
+            out_csv_bytes(out, value->text, value->length);
         } else if (value->type == KEV_VALUE_SIGNED) {
             out_i64(out, value->integer);
         } else {
@@ -105,16 +61,16 @@ static void export_csv_event(struct export *export, const struct kev_item *item)
 
     out_str(out, "event,");
     csv_when(out, item);
-    export_csv_text(out, item->class_name);
-    export_csv_text(out, item->name);
+    out_csv_text(out, item->class_name);
+    out_csv_text(out, item->name);
     out_char(out, ',');
     out_u64(out, item->code);
     csv_known(out, item->pid, KEV_NOBODY);
     csv_known(out, item->tid, KEV_NOBODY);
-    export_csv_text(
-        out, item->pid == KEV_NOBODY ? NULL : kev_capture_name(capture, item->pid, KEV_NOBODY));
-    export_csv_text(out, item->tid == KEV_NOBODY ? NULL
-                                                 : kev_capture_name(capture, item->pid, item->tid));
+    out_csv_text(out,
+                 item->pid == KEV_NOBODY ? NULL : kev_capture_name(capture, item->pid, KEV_NOBODY));
+    out_csv_text(out,
+                 item->tid == KEV_NOBODY ? NULL : kev_capture_name(capture, item->pid, item->tid));
     out_str(out, (item->flags & KEV_FLAG_INJECTED) != 0 ? ",1" : ",0");
     export_csv_args(export);
     out_str(out, (item->flags & KEV_FLAG_DUMP) != 0 ? ",,,,,,,,1\r\n" : ",,,,,,,,0\r\n");
@@ -131,15 +87,15 @@ static void csv_loss(struct out *out, const struct kev_item *item)
         out_str(out, "scope,,");
         csv_known(out, item->cpu, -1);
     }
-    export_csv_text(out, loss->class_name);
+    out_csv_text(out, loss->class_name);
     out_str(out, ",,,,,,,,,");
     out_str(out, export_loss_kind(loss->kind));
     csv_known(out, loss->from_ns, KEV_EVER);
     csv_known(out, loss->to_ns, KEV_NEVER);
     csv_known(out, (int64_t)loss->events, 0);
     csv_known(out, (int64_t)loss->buffers, 0);
-    export_csv_text(out, loss->reason);
-    export_csv_text(out, loss->text);
+    out_csv_text(out, loss->reason);
+    out_csv_text(out, loss->text);
     out_str(out, ",\r\n");
 }
 

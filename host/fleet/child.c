@@ -60,6 +60,7 @@ static void fleet_exec_program(char *const argv[], int input, int output, int co
         dup2(config, 3);
     }
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     execvp(argv[0], argv);
     error = errno;
     if (write(told, &error, sizeof(error)) < 0) {

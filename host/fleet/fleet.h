@@ -20,7 +20,9 @@
 
 #define FLEET_NAME 256 /* bytes of a device's or firmware's name */
 #define FLEET_GIVEN 64 /* of one that an option gives */
-#define FLEET_ID 64    /* hexadecimal digits */
+/* Characters of a name that Hive's form in a path has as they are; others are %XX. */
+#define FLEET_PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+#define FLEET_ID 64 /* hexadecimal digits */
 /* In the folder of kymo export --parquet; engines pass over names that begin with _. */
 #define FLEET_MARK "_kymo"
 
@@ -75,6 +77,7 @@ int fleet_capture_open(struct fleet_capture *capture, const struct fleet_source 
 int fleet_capture_read(struct fleet_capture *capture, const struct fleet_source *source,
                        const struct fleet_options *options);
 void fleet_capture_close(struct fleet_capture *capture);
+uint32_t fleet_hash(const char *text);
 
 /* ---- tables.c: a capture as rows --------------------------------------------------- */
 

@@ -106,12 +106,7 @@ static int ids_read(struct load *load)
 /* The server of a device: always the same while there are as many. */
 static unsigned host_of(const struct clickhouse *servers, const char *device)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-
-    for (; *device != '\0'; device++) {
-        hash = (hash ^ (unsigned char)*device) * 16777619u;
-    }
-    return hash % servers->nhosts;
+    return fleet_hash(device) % servers->nhosts;
 }
 
 /* A file of rows; that of `captures` comes last, when all else is there. */

@@ -279,12 +279,10 @@ static int duckdb_start(struct dataset *dataset)
  * the two words that readers take for no value. */
 static void parquet_value_put(char to[3 * FLEET_NAME + 1], const char *text)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-
     bool word = strcasecmp(text, "NULL") == 0 || strcmp(text, "__HIVE_DEFAULT_PARTITION__") == 0;
 
     for (; *text != '\0'; text++, word = false) {
-        if (strchr(plain, *text) != NULL && !word) {
+        if (strchr(FLEET_PLAIN, *text) != NULL && !word) {
             *to++ = *text;
         } else {
             to += sprintf(to, "%%%02X", (unsigned char)*text);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host/collect/collect.h"
+#include "host/csv_text.h"
 #include "host/fleet/fleet.h"
 #include "host/kymo.h"
 #include "host/verify/verify.h"
@@ -144,6 +145,20 @@ static int fleet_source_line_take(struct fleet_sources *sources, const char *fol
     return 0;
 }
 
+/* Before 0.3 a line was appended to one that a crash or a full disk had torn. Returns the whole
+ * one, and reports the other. No text in a line has this beginning: its quotes are escaped. */
+static const char *fleet_source_whole_line(const char *folder, const char *line)
+{
+    const char *next;
+
+    while ((next = strstr(line + 1, "{\"time\":\"")) != NULL) {
+        kymo_error("%s/%s: a torn line is skipped: %.*s", folder, COLLECT_INDEX, (int)(next - line),
+                   line);
+        line = next;
+    }
+    return line;
+}
+
 static int folder_take(struct fleet_sources *sources, const char *folder)
 {
     char path[PATH_MAX], *line = NULL;
@@ -160,7 +175,7 @@ static int folder_take(struct fleet_sources *sources, const char *folder)
     }
     /* The last line may be incomplete, while kymo collect runs or after a power cut. */
     while (status == 0 && getline(&line, &room, index) > 0 && strchr(line, '\n') != NULL) {
-        status = fleet_source_line_take(sources, folder, line);
+        status = fleet_source_line_take(sources, folder, fleet_source_whole_line(folder, line));
     }
     free(line);
     fclose(index);
@@ -252,22 +267,45 @@ int fleet_capture_open(struct fleet_capture *capture, const struct fleet_source 
     return id_take(capture, source->path);
 }
 
+uint32_t fleet_hash(const char *text)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    }
+    return hash;
+}
+
+/* Bytes of a name in Hive's form, of which a folder is named: parquet.c. */
+static size_t fleet_source_path_bytes(const char *name, size_t length)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        bytes += strchr(FLEET_PLAIN, name[i]) != NULL ? 1 : 3;
+    }
+    return bytes;
+}
+
 /* A board's or an image's name; what has none is unknown. As in tables, a byte that is not
- * printable ASCII is \xNN and a backslash is \\; what is too long is cut. */
+ * printable ASCII is \xNN and a backslash is \\. A name that a folder can't have is cut, and ends
+ * in a hash of all of it, so that two such names stay two. */
 static void name_set(char to[FLEET_NAME + 1], const char *text)
 {
-    size_t n = 0;
+    const size_t most = NAME_MAX - strlen("firmware="), tail = strlen("-12345678");
+    const char *from = text[0] == '\0' ? "unknown" : text;
+    size_t n = 0, bytes = 0, cut = 0;
 
-    for (text = text[0] == '\0' ? "unknown" : text; *text != '\0' && n + 4 <= FLEET_NAME; text++) {
-        unsigned char c = (unsigned char)*text;
+    for (const char *at = from; *at != '\0' && bytes <= most; at++) {
+        unsigned length = text_char(to + n, (unsigned char)*at);
 
-        if (c == '\\') {
-            n += (size_t)sprintf(to + n, "\\\\");
-        } else if (c < ' ' || c >= 0x7f) {
-            n += (size_t)sprintf(to + n, "\\x%02x", c);
-        } else {
-            to[n++] = *text;
-        }
+        bytes += fleet_source_path_bytes(to + n, length);
+        n += length;
+        cut = bytes + tail <= most ? n : cut;
+    }
+    if (bytes > most) {
+        n = cut + (size_t)sprintf(to + cut, "-%08x", fleet_hash(from));
     }
     to[n] = '\0';
 }

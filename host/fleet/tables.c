@@ -96,11 +96,7 @@ static void fleet_tables_text_put(struct out *out, const char *text)
         return;
     }
     out_str(out, ",\"");
-    for (const char *quote; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
-        out_text(out, text, (size_t)(quote - text));
-        out_str(out, "\"\"");
-    }
-    out_text(out, text, strlen(text));
+    out_csv_bytes(out, text, strlen(text));
     out_char(out, '"');
 }
 

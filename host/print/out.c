@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "host/csv_text.h"
 #include "host/json_text.h"
 #include "host/print/out.h"
 
@@ -94,17 +95,35 @@ void out_i64(struct out *out, int64_t value)
 void out_text(struct out *out, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
+        out_room(out);
+        out->used += text_char(out->bytes + out->used, (unsigned char)text[i]);
+    }
+}
 
-        if (c >= ' ' && c < 0x7f && c != '\\') {
-            out_char(out, (char)c);
-        } else if (c == '\\') {
-            out_str(out, "\\\\");
-        } else {
-            out_str(out, "\\x");
-            out_char(out, "0123456789abcdef"[c >> 4]);
-            out_char(out, "0123456789abcdef"[c & 15]);
-        }
+void out_csv_bytes(struct out *out, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        out_room(out);
+        out->used += csv_char(out->bytes + out->used, (unsigned char)text[i]);
+    }
+}
+
+void out_csv_begin(struct out *out, const char *text, size_t len)
+{
+    if (len > 0) {
+        out_room(out);
+        out->used += csv_first_char(out->bytes + out->used, (unsigned char)text[0]);
+        out_csv_bytes(out, text + 1, len - 1);
+    }
+}
+
+void out_csv_text(struct out *out, const char *text)
+{
+    out_char(out, ',');
+    if (text != NULL) {
+        out_char(out, '"');
+        out_csv_begin(out, text, strlen(text));
+        out_char(out, '"');
     }
 }
 

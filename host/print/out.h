@@ -29,6 +29,12 @@ void out_i64(struct out *out, int64_t value);
 void out_seconds(struct out *out, int64_t ns);
 /* Prints a string of the capture: a byte that is not printable ASCII as \xNN. */
 void out_text(struct out *out, const char *text, size_t len);
+/* Prints a string of the capture amid a cell of CSV, whose quotes the caller prints. */
+void out_csv_bytes(struct out *out, const char *text, size_t len);
+/* Likewise, where a cell begins: no spreadsheet takes it for a formula (host/csv_text.h). */
+void out_csv_begin(struct out *out, const char *text, size_t len);
+/* Prints a cell of CSV with the comma before it; NULL is an empty one. */
+void out_csv_text(struct out *out, const char *text);
 /* Prints a string of the capture in JSON, with its quotes (host/json_text.h); NULL is null. */
 void out_json(struct out *out, const char *text, size_t len);
 void out_json_text(struct out *out, const char *text);

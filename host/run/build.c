@@ -40,6 +40,7 @@ static void make_exec(struct run *run, char *board, char *image, FILE *log)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     if (log != NULL) {
         dup2(fileno(log), STDERR_FILENO);
     }

@@ -24,6 +24,7 @@ static void run_child_exec(struct run *run, pid_t parent, const sigset_t *mask)
 {
     sigprocmask(SIG_SETMASK, mask, NULL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(127);

@@ -10,7 +10,7 @@ HOST_TEST_COMMON := $(addprefix test/host/,fabricate/mkcapture.c fabricate/mkwor
 HOST_TEST_OBJS := $(call host_test_objs,$(HOST_TEST_COMMON))
 
 # build/unit/host_NAME; and, of those that are alone in their folder, build/unit/NAME.
-HOST_TEST_SRCS := $(patsubst %,test/host/%_test.c,select output escape when owner temporary memory_stream \
+HOST_TEST_SRCS := $(patsubst %,test/host/%_test.c,select output escape when owner temporary memory_stream journal name \
 	$(addprefix reader/,reader damage cut sample check parts place) print/line print/format stat/stat stat/known \
 	extract/core link/store top/top collect/collect view/named)
 HOST_TEST_ALONE := $(foreach f,diff log timeline why,test/host/$(f)/$(f)_test.c)
@@ -26,6 +26,7 @@ $(B)/unit/host.o/%.o: %.c
 $(B)/unit/host_output: HOST_TEST_WRAPS := fsync write renameat2 renameat linkat
 $(B)/unit/host_store: HOST_TEST_WRAPS := fsync renameat2 channel_send
 $(B)/unit/host_memory_stream: HOST_TEST_WRAPS := realloc
+$(B)/unit/host_journal: HOST_TEST_WRAPS := fdatasync ftruncate64
 
 $(foreach t,$(HOST_TEST_SRCS),$(eval $(call host_test,$(t),host_): $(call host_test_objs,$(t))))
 $(foreach t,$(HOST_TEST_ALONE),$(eval $(call host_test,$(t)): $(call host_test_objs,$(t))))

@@ -24,6 +24,9 @@ static void test_names(void **state)
         {"unix:/", NULL, NULL},
         {"unix:/..", NULL, NULL},
         {"a\nb=unix:/x", NULL, NULL},
+        {"collect.jsonl=unix:/x", NULL, NULL},
+        {"Collect.JSONL=unix:/x", NULL, NULL},
+        {"unix:/tmp/collect.jsonl", NULL, NULL},
     };
     char name[COLLECT_NAME], longest[COLLECT_NAME + 3] = "";
     const char *target;

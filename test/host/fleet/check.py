@@ -181,6 +181,20 @@ def names_of_devices_stay_names():
 
 
 @test
+def long_names_of_devices_fit_a_folder():
+    """As long as an option may be, and longer than a folder's name once each byte is escaped."""
+    names = ["\u0416" * 32, "\u0416" * 31 + "\u0414", "\\" * 64, "\x01" * 64, "x" * 64]
+    for n, name in enumerate(names):
+        make("long.kev", 100, 80 + n, 1, cpus=1)
+        run("export", "--parquet", "long", "--device=" + name, "long.kev")
+    have = {x["device"] for x in query("long", "SELECT device FROM devices")}
+    same(len(have), len(names), f"each is a device: {have}")
+    want("x" * 64 in have, "one that fits stays as it is")
+    folders = os.listdir("long/events")
+    same(len(folders), len(names), f"{folders}")
+
+
+@test
 def refusals():
     os.makedirs("other")
     open("other/file", "w", encoding="ascii").close()

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/collect/collect.h"
 #include "host/link/store.h"
 #include "host/temporary.h"
 #include "lib/link/service.h"
@@ -210,6 +211,52 @@ static void test_names(void **state)
     assert_int_equal(files("text", &same), n + 2); /* nothing beside the folder */
 }
 
+/* Names that mean something in a collection's folder are no captures' names: all of these are there
+ * as captures of which the next collection has nothing to count, and its index is its own. */
+static void test_names_with_a_meaning(void **state)
+{
+    static const char *const names[] = {"x.kymo-ABCDEF.part",
+                                        "x.kev.kymo-ABCDEF.part",
+                                        "x.ABCDEF.part",
+                                        "x.part",
+                                        "X.PART",
+                                        "collect.jsonl",
+                                        "_kymo",
+                                        "x.part.ABCDEF",
+                                        "x.txt",
+                                        "CON"};
+    struct device device = {.name = "in", .target = "unix:/x"};
+    struct collect collect = {.path = "all", .devices = &device, .ndevices = 1};
+    struct store store = {.channel = NULL};
+    int n = sizeof(names) / sizeof(names[0]), same;
+
+    (void)state;
+    for (int i = 0; i < n; i++) {
+        memset(calls, 0, sizeof(calls));
+        assert_int_equal(send_one(&store, names[i], "text"), 0);
+        assert_non_null(strchr(calls, 'S'));
+        assert_string_equal(strrchr(store.name, '.'), ".kev");
+    }
+    assert_int_equal(chdir(".."), 0);
+    assert_int_equal(mkdir("all", 0777), 0);
+    assert_true(index_open(&collect)); /* makes the index, which says that the folder is its own */
+    close(collect.journal.fd);
+    close(collect.folder);
+    assert_int_equal(rmdir("all/in"), 0);
+    assert_int_equal(rename("in", "all/in"), 0);
+    collect.most = UINT64_MAX;
+    assert_true(index_open(&collect));
+    assert_int_equal(device.incomplete, 0);
+    assert_int_equal(files("text", &same), n + 1);
+    assert_int_equal(same, n);
+    /* Each of them is one of those that go when there is no room. */
+    collect.most = 0;
+    disk_bound(&collect);
+    assert_int_equal(device.deleted, n);
+    close(collect.journal.fd);
+    close(collect.folder);
+}
+
 static void test_incomplete(void **state)
 {
     struct store store = {.channel = NULL};
@@ -274,8 +321,14 @@ static void test_wrong_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_order),      TEST(test_failures),       TEST(test_one_name),    TEST(test_names),
-        TEST(test_incomplete), TEST(test_the_users_file), TEST(test_wrong_order),
+        TEST(test_order),
+        TEST(test_failures),
+        TEST(test_one_name),
+        TEST(test_names),
+        TEST(test_names_with_a_meaning),
+        TEST(test_incomplete),
+        TEST(test_the_users_file),
+        TEST(test_wrong_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
