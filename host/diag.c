@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,6 +59,12 @@ void kymo_error(const char *format, ...)
     va_start(args, format);
     diag_print_message(format, args);
     va_end(args);
+}
+
+void kymo_no_memory(void)
+{
+    kymo_error("out of memory");
+    exit(KYMO_FAILURE); /* which removes the parts of outputs */
 }
 
 int kymo_usage(const char *command, const char *format, ...)

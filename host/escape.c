@@ -35,7 +35,8 @@ static bool is_harmless(const uint8_t *c, unsigned length)
         code = code << 6 | (c[i] & 0x3f);
     }
     bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    bool no_character = (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff;
+    bool no_character = (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff || code == 0xfffe ||
+                        code == 0xffff; /* an XML parser refuses these two */
     bool c1 = code >= 0x80 && code <= 0x9f;
     bool direction = code == 0x61c || code == 0x200e || code == 0x200f ||
                      (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);

@@ -21,7 +21,7 @@ struct escape {
 
 /* Copies text to `to`, which has room for ESCAPE_MOST(n), and returns the bytes written. Printable
  * ASCII, newline, tab and well-formed UTF-8 stay; C0 and C1 controls, DEL, controls of the writing
- * direction and bytes that are no UTF-8 become \ooo. */
+ * direction, U+FFFE and U+FFFF, and bytes that are no UTF-8 become \ooo. */
 size_t escape_text(struct escape *, const char *text, size_t n, char *to);
 
 struct escape_stream {

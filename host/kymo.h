@@ -35,6 +35,17 @@ extern const struct kymo_command kymo_print_command, kymo_stat_command, kymo_run
 void kymo_messages_start(void);
 /* Prints a message to standard error, as "kymo: …". */
 void kymo_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Ends the command with the message that there is no memory, for parts of it that can't go on
+ * without: no output is left half written. */
+_Noreturn void kymo_no_memory(void);
+/* Returns memory that was asked for; ends the command likewise if that is NULL. */
+static inline void *kymo_memory(void *made)
+{
+    if (made == NULL) {
+        kymo_no_memory();
+    }
+    return made;
+}
 /* Prints a message with a hint at the command's help; returns KYMO_USAGE. */
 int kymo_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Reports what getopt_long() returned '?' or ':' for; returns KYMO_USAGE. */

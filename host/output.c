@@ -70,10 +70,30 @@ static void catch_signals(void)
     }
 }
 
+/* Where memory is short the command ends by exit() from wherever it is. A child process has its
+ * parent's list, but none of its outputs. */
+static pid_t output_owner;
+
+static void output_on_exit(void)
+{
+    if (getpid() == output_owner) {
+        output_remove_parts();
+    }
+}
+
+static void output_watch_end(void)
+{
+    catch_signals();
+    if (output_owner == 0) {
+        atexit(output_on_exit);
+    }
+    output_owner = output_owner == 0 ? getpid() : output_owner;
+}
+
 void output_remove_folders(const char *const *paths)
 {
     open_folders = paths;
-    catch_signals();
+    output_watch_end();
 }
 
 static void list_add(struct output *output)
@@ -232,7 +252,7 @@ static int output_open_direct(struct output *output, const char *path, enum outp
         return open_as_it_is(output, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
     }
     output->replaces = there && (st.st_size == 0 || policy != OUTPUT_LATER);
-    catch_signals();
+    output_watch_end();
     list_add(output);
     /* Between the file's creation and the note of its name no signal may end the command. */
     output_hold_signals(&before);
@@ -468,7 +488,5 @@ void output_abandon(struct output *output)
     if (output->part) {
         unlinkat(output->folder, output->part, 0);
     }
-    if (output->fd >= 0 || output->folder >= 0 || output->name) {
-        output_release_part(output);
-    }
+    output_release_part(output);
 }

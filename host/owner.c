@@ -34,7 +34,8 @@ struct running {
 struct owners {
     const struct kev *kev;
     struct running cpus[KEV_CPUS];
-    bool lost; /* owners_learn(): THREAD events may be missing before here */
+    bool no_memory; /* a name is missing for that */
+    bool lost;      /* owners_learn(): THREAD events may be missing before here */
     struct entry *entries;
     uint32_t count, room;
     uint32_t buckets[BUCKETS]; /* index + 1, 0: empty */
@@ -100,6 +101,7 @@ static struct entry *entry_make(struct owners *owners, int32_t pid, int32_t tid)
 
         entry = realloc(owners->entries, room * sizeof(*entry));
         if (entry == NULL) {
+            owners->no_memory = true;
             return NULL;
         }
         owners->entries = entry;
@@ -112,22 +114,25 @@ static struct entry *entry_make(struct owners *owners, int32_t pid, int32_t tid)
 }
 
 /* The string after an event's first two words; NULL if there is none, or no memory. */
-static char *owner_event_text(const struct kev_event *event)
+static char *owner_event_text(const struct kev_event *event, bool *no_memory)
 {
     const char *text = (const char *)(event->words + 2);
     size_t room = event->nwords > 2 ? 4 * (size_t)(event->nwords - 2) : 0;
     size_t len = strnlen(text, room < NAME_MOST ? room : NAME_MOST);
 
-    return len == 0 ? NULL : strndup(text, len);
+    char *copy = len == 0 ? NULL : strndup(text, len);
+
+    *no_memory |= len > 0 && copy == NULL;
+    return copy;
 }
 
-char *owners_told(const struct kev_event *event)
+char *owners_told(const struct kev_event *event, bool *no_memory)
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
     bool tells = event->class == TRACE_CLASS_PR_TH &&
                  (number == PR_TH_PROCCREATE_NAME || number == PR_TH_PROCDESTROY_NAME);
 
-    return tells ? owner_event_text(event) : NULL;
+    return tells ? owner_event_text(event, no_memory) : NULL;
 }
 
 /* ---- what an event says of a name -------------------------------------------------- */
@@ -201,15 +206,18 @@ void owners_learn(struct owners *owners, const struct kev_event *event)
     if (entry != NULL && !entry->told) {
         bool named = change == NAMED || owner_number_of(event) == PR_TH_PROCDESTROY_NAME;
 
-        entry->early = named && !owners->lost ? owner_event_text(event) : NULL;
+        entry->early = named && !owners->lost ? owner_event_text(event, &owners->no_memory) : NULL;
         entry->ppid = tid == OWNER_NONE ? (int32_t)kev_word(event, 0) : 0;
         entry->told = true;
     }
 }
 
-static char *text_copy(const char *text)
+static char *text_copy(const char *text, bool *no_memory)
 {
-    return text == NULL ? NULL : strdup(text);
+    char *copy = text == NULL ? NULL : strdup(text);
+
+    *no_memory |= text != NULL && copy == NULL;
+    return copy;
 }
 
 void owners_begin(struct owners *owners)
@@ -217,7 +225,7 @@ void owners_begin(struct owners *owners)
     memset(owners->cpus, 0, sizeof(owners->cpus));
     for (uint32_t i = 0; i < owners->count; i++) {
         free(owners->entries[i].name);
-        owners->entries[i].name = text_copy(owners->entries[i].early);
+        owners->entries[i].name = text_copy(owners->entries[i].early, &owners->no_memory);
         owners->entries[i].ended = false;
     }
 }
@@ -238,7 +246,7 @@ static void name_follow(struct owners *owners, const struct kev_event *event, un
         return; /* messages that tell of it may follow: it keeps its name */
     }
     free(entry->name);
-    entry->name = change == NAMED ? owner_event_text(event) : NULL;
+    entry->name = change == NAMED ? owner_event_text(event, &owners->no_memory) : NULL;
     entry->ppid = tid == OWNER_NONE ? (int32_t)kev_word(event, 0) : 0;
 }
 
@@ -329,6 +337,11 @@ const char *owners_thread(const struct owners *owners, int32_t pid, int32_t tid)
     const struct entry *entry = tid == OWNER_NONE ? NULL : entry_find(owners, pid, tid);
 
     return entry == NULL ? NULL : entry->name;
+}
+
+bool owners_lack_memory(const struct owners *owners)
+{
+    return owners->no_memory;
 }
 
 bool owners_next_name(const struct owners *owners, uint32_t *at, struct owner_name *name)

@@ -44,8 +44,11 @@ void owners_begin(struct owners *owners);
 struct owner owners_follow(struct owners *owners, const struct kev_event *event);
 
 /* Returns the name in an event of a process's creation or end, for free(); NULL: none, or
- * no memory. */
-char *owners_told(const struct kev_event *event);
+ * no memory, which sets *no_memory. */
+char *owners_told(const struct kev_event *event, bool *no_memory);
+
+/* Returns true if a name is missing because there was no memory for it. */
+bool owners_lack_memory(const struct owners *owners);
 
 /* Names as they are after the event last followed, NULL if unknown. Bytes of the capture: they may
  * be anything but NUL. */

@@ -375,7 +375,7 @@ bool kymo_select_event(const struct kymo_select *select, const struct kev_event 
 
 void kymo_select_learn(struct kymo_select *select, const struct kev_event *event)
 {
-    char *name = select->nnames == 0 ? NULL : owners_told(event);
+    char *name = select->nnames == 0 ? NULL : owners_told(event, &select->no_memory);
 
     for (unsigned i = 0; i < select->nnames && name != NULL; i++) {
         if (fnmatch(select->names[i], name, 0) == 0) {
@@ -387,6 +387,10 @@ void kymo_select_learn(struct kymo_select *select, const struct kev_event *event
 
 int kymo_select_check_names(const struct kymo_select *select, const struct kev *kev)
 {
+    if (select->no_memory) {
+        kymo_error("%s: out of memory", kev_info(kev)->path);
+        return KYMO_FAILURE;
+    }
     for (unsigned i = 0; i < select->nnames; i++) {
         if ((select->named >> i & 1) == 0) {
             kymo_error("%s: no process is called %s; `kymo stat --all` has their names",

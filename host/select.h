@@ -35,6 +35,7 @@ struct kymo_select {
     struct kymo_ranges pids, tids;
     unsigned nnames, nevents;
     const char *names[SELECT_MOST], *events[SELECT_MOST]; /* the caller's memory */
+    bool no_memory;                                       /* for a name, in kymo_select_learn() */
     /* From here on kymo_select_bind()'s: */
     bool owned;                            /* asks for owners */
     uint64_t first, end;                   /* first <= time < end; UINT64_MAX: no end */

@@ -8,6 +8,7 @@
 #include "host/after/after.h"
 
 #include "abi/sys/states.h"
+#include "host/kymo.h"
 #include "host/record.h"
 #include "trace/filter.h"
 #include "trace/loss.h"
@@ -74,7 +75,7 @@ static struct known *known_of(unsigned slot_class, unsigned number)
     if (!known[slot_class]) {
         known[slot_class] = calloc(TRACE_EVENT_64, sizeof(struct known));
         if (!known[slot_class]) {
-            abort();
+            kymo_no_memory();
         }
     }
     struct known *k = &known[slot_class][number];

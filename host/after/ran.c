@@ -5,6 +5,7 @@
  * after.h.
  */
 #include "host/after/after.h"
+#include "host/kymo.h"
 
 #include <stdlib.h>
 
@@ -44,11 +45,8 @@ void after_ran_note(unsigned cpu, const struct after_thread *t)
     }
     if (c->n == c->room) {
         size_t room = c->room ? c->room * 2 : 64;
-        struct ran *bigger = realloc(c->at, room * sizeof(*bigger));
-        if (!bigger) {
-            return;
-        }
-        c->at = bigger;
+
+        c->at = kymo_memory(realloc(c->at, room * sizeof(*c->at)));
         c->room = room;
     }
     c->at[c->n++] = (struct ran){.ns = after_now.ns, .pid = t ? t->pid : 0, .tid = t ? t->tid : 0};

@@ -5,6 +5,7 @@
  * the thread was is in no event; the others are where the calls were made. See after.h.
  */
 #include "host/after/after.h"
+#include "host/kymo.h"
 
 #include <stdlib.h>
 
@@ -35,11 +36,8 @@ void after_stack_enter(struct after_thread *t, uint64_t function, uint64_t call_
     stack_current(t);
     if (t->depth < DEPTH_MOST && t->depth == t->stack_room) {
         uint32_t room = t->stack_room ? 2 * t->stack_room : ROOM;
-        struct after_frame *more = realloc(t->stack, room * sizeof(*more));
-        if (!more) {
-            return;
-        }
-        t->stack = more;
+
+        t->stack = kymo_memory(realloc(t->stack, room * sizeof(*t->stack)));
         t->stack_room = room;
     }
     if (t->depth < DEPTH_MOST) {

@@ -70,10 +70,8 @@ static void note_asked(uint32_t id)
 
     if (id >= a->nasked) {
         uint32_t n = id + 64;
-        uint8_t *bigger = realloc(a->asked, n);
-        if (!bigger) {
-            return;
-        }
+        uint8_t *bigger = kymo_memory(realloc(a->asked, n));
+
         memset(bigger + a->nasked, 0, n - a->nasked);
         a->asked = bigger;
         a->nasked = n;
@@ -465,7 +463,7 @@ static const struct target_ops after_ops = {
 struct target *after_target_open(const char *path, const volatile sig_atomic_t *interrupted)
 {
     struct kev_options options = {.progress = kymo_progress, .progress_arg = (void *)"reading"};
-    struct after_target *a = calloc(1, sizeof(*a));
+    struct after_target *a = kymo_memory(calloc(1, sizeof(*a)));
     struct kev_error error;
 
     options.log_text = log_text_but_probes; /* static probes fire their words, as live */

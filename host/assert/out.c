@@ -24,8 +24,7 @@ static char *assert_plain_text(const char *text)
     struct escape state = {0};
 
     if (!to) {
-        kymo_error("out of memory");
-        exit(KYMO_FAILURE);
+        kymo_no_memory();
     }
     n = escape_text(&state, text, n, to);
     n += escape_text(&state, "\n", 1, to + n); /* ends a character that is not complete */
@@ -120,8 +119,7 @@ static char *breach_line(const struct rule *rule, const struct breach *b, const 
                  b->tid);
     }
     if (asprintf(&line, "%s%s%s %s: %s", time, cpu, who, rule->name, b->text) < 0) {
-        kymo_error("out of memory");
-        exit(KYMO_FAILURE);
+        kymo_no_memory();
     }
     char *clean = assert_plain_text(line);
     free(line);

@@ -32,15 +32,6 @@ static const struct {
     {"deadline-any", "NNT", "deadline", "1", "the same, of any thread"},
 };
 
-static void *check_memory(void *made)
-{
-    if (made == NULL) {
-        kymo_error("out of memory");
-        exit(KYMO_FAILURE);
-    }
-    return made;
-}
-
 /* ---- adding ------------------------------------------------------------------------ */
 
 static bool name_is_taken(const struct assertion *a, const char *name)
@@ -64,19 +55,19 @@ static struct rule *rule_add(struct assertion *a, enum rule_kind kind, const cha
     for (unsigned n = 2; name_is_taken(a, text); n++) {
         snprintf(text, sizeof(text), "%.*s (%u)", NAME_MOST, name, n);
     }
-    a->rules = check_memory(realloc(a->rules, (a->nrules + 1) * sizeof(*a->rules)));
+    a->rules = kymo_memory(realloc(a->rules, (a->nrules + 1) * sizeof(*a->rules)));
     rule = &a->rules[a->nrules++];
     *rule = (struct rule){.kind = kind,
-                          .name = check_memory(strdup(text)),
-                          .source = check_memory(strdup(source)),
-                          .args = check_memory(calloc(RULE_ARGS, sizeof(*rule->args)))};
+                          .name = kymo_memory(strdup(text)),
+                          .source = kymo_memory(strdup(source)),
+                          .args = kymo_memory(calloc(RULE_ARGS, sizeof(*rule->args)))};
     return rule;
 }
 
 int rules_add_script(struct assertion *a, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *name = check_memory(strdup(slash ? slash + 1 : path));
+    char *name = kymo_memory(strdup(slash ? slash + 1 : path));
     size_t n = strlen(name);
 
     if (access(path, R_OK) != 0) {
@@ -101,7 +92,7 @@ int rules_add_text(struct assertion *a, const char *text)
     while (n > 0 && strchr(" \t\n", text[n - 1]) != NULL) {
         n--;
     }
-    name = check_memory(strndup(text, n));
+    name = kymo_memory(strndup(text, n));
     rule_add(a, RULE_TEXT, name, text);
     free(name);
     return KYMO_OK;
@@ -188,7 +179,7 @@ int rules_add_ready(struct assertion *a, unsigned ready, const char *value, char
     }
     struct rule *rule = rule_add(a, ready_rules[ready].file ? RULE_SCRIPT : RULE_LOSS, name, path);
     for (unsigned i = 0; i < n; i++) {
-        rule->args[i] = check_memory(strdup(text[i]));
+        rule->args[i] = kymo_memory(strdup(text[i]));
     }
     rule->nargs = n;
     rule->counts = true;

@@ -50,11 +50,14 @@ static const struct option cut_options[] = {
 static void option_remember(struct cut *cut, int option)
 {
     for (unsigned i = 0; cut_options[i].name != NULL; i++) {
-        if (cut_options[i].val == option && option != SELECT_FROM && option != SELECT_TO &&
-            asprintf(&cut->options[cut->noptions], "--%s", cut_options[i].name) > 0) {
-            cut->options[cut->noptions + 1] = strdup(optarg);
-            cut->noptions += 2;
+        if (cut_options[i].val != option || option == SELECT_FROM || option == SELECT_TO) {
+            continue;
         }
+        if (asprintf(&cut->options[cut->noptions], "--%s", cut_options[i].name) < 0) {
+            kymo_no_memory();
+        }
+        cut->options[cut->noptions + 1] = kymo_memory(strdup(optarg));
+        cut->noptions += 2;
     }
 }
 
@@ -160,7 +163,7 @@ static void doubts_find(struct cut *cut, const struct kev *kev, bool incomplete)
 static int names_learn(struct cut *cut, struct kev *kev)
 {
     struct kev_event event;
-    struct kev_error error;
+    struct kev_error error = {0};
     enum kev_result result;
 
     while ((result = kev_next(kev, &event, &error)) == KEV_EVENT) {
@@ -177,6 +180,10 @@ static int names_learn(struct cut *cut, struct kev *kev)
     doubts_find(cut, kev, result == KEV_ERROR && error.incomplete);
     owners_begin(cut->owners);
     kev_rewind(kev);
+    if (error.no_memory || owners_lack_memory(cut->owners)) {
+        kymo_error("%s: out of memory", cut->input);
+        return KYMO_FAILURE;
+    }
     return kymo_select_check_names(&cut->select, kev);
 }
 
@@ -199,6 +206,10 @@ static int cut_events_take(struct cut *cut, struct kev *kev, bool *damaged)
     }
     kymo_progress_end();
     *damaged = !verify_can_show(kev);
+    if (owners_lack_memory(cut->owners)) {
+        kymo_error("%s: out of memory", cut->input);
+        *damaged = true;
+    }
     if (cut_finish(cut, kev) != 0) {
         *damaged = true;
     }

@@ -73,11 +73,7 @@ static struct map *cut_maps_get_process(struct cut_maps *maps, int32_t pid)
     if (maps->count == maps->room) {
         uint32_t room = maps->room == 0 ? 64 : 2 * maps->room;
 
-        map = realloc(maps->maps, room * sizeof(*map));
-        if (map == NULL) {
-            return NULL;
-        }
-        maps->maps = map;
+        maps->maps = kymo_memory(realloc(maps->maps, room * sizeof(*map)));
         maps->room = room;
     }
     maps->maps[maps->count] = (struct map){.pid = pid};
@@ -91,7 +87,7 @@ static void map_take(struct map *map, const struct kev_event *event)
 
     map_forget(map);
     if (event->nwords > 0 && event->nwords <= WORDS_MOST) {
-        words = malloc(event->nwords * sizeof(*words));
+        words = kymo_memory(malloc(event->nwords * sizeof(*words)));
     }
     if (words != NULL) {
         memcpy(words, event->words, event->nwords * sizeof(*words));

@@ -211,9 +211,9 @@ static int path_add(struct diff_side *side, const char *path)
     }
     for (int i = 0; i < n; i++) {
         size_t room = strlen(path) + strlen(entries[i]->d_name) + 2;
-        char *whole = malloc(room);
+        char *whole = kymo_memory(malloc(room));
 
-        if (whole != NULL && status < 0) {
+        if (status < 0) {
             snprintf(whole, room, "%s/%s", path, entries[i]->d_name);
             status = diff_capture_add(side, whole);
         }

@@ -225,10 +225,6 @@ static void engine_aggregation(void *arg, struct consumer *c, struct aggregation
         return;
     }
     rows = agg_join(one, 1, &c->printer.style, &n);
-    if (!rows) {
-        assert_engine_set_reason(e, "out of memory");
-        return;
-    }
     if (due) {
         qsort(rows, n, sizeof(*rows), by_time);
     }

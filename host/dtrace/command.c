@@ -76,9 +76,9 @@ void command_set(struct command *c, const char *name, const char *value, const c
 struct program_source *command_source(struct command *c, bool is_script, enum dt_spec spec,
                                       const char *text)
 {
-    char *name = strdup(text);
+    char *name = kymo_memory(strdup(text));
 
-    if (!is_script && name) {
+    if (!is_script) {
         name[strcspn(name, "{/;")] = '\0';
     }
     c->sources = dtrace_command_grow_array(c->sources, c->nsources, sizeof(*c->sources));

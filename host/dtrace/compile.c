@@ -4,6 +4,7 @@
  * test/dtrace/rows/command.rows.
  */
 #include "host/dtrace/command.h"
+#include "host/kymo.h"
 
 #include "trace/dtrace/action.h"
 #include "trace/dtrace/image.h"
@@ -45,7 +46,7 @@ int command_compile(struct command *c)
 {
     for (unsigned i = 0; i < c->nsources; i++) {
         struct program_source *s = &c->sources[i];
-        s->argv = calloc((size_t)c->nargs + 2, sizeof(*s->argv));
+        s->argv = kymo_memory(calloc((size_t)c->nargs + 2, sizeof(*s->argv)));
         s->argv[0] = s->text;
         for (int k = 0; k < c->nargs; k++) {
             s->argv[k + 1] = c->args[k];
@@ -156,7 +157,7 @@ bool command_any_matched(const struct command *c)
 
 void *command_image(struct command *c, size_t *size)
 {
-    struct dt_program **programs = calloc(c->nsources + 1u, sizeof(*programs));
+    struct dt_program **programs = kymo_memory(calloc(c->nsources + 1u, sizeof(*programs)));
     void *image;
 
     for (unsigned i = 0; i < c->nsources; i++) {

@@ -5,6 +5,7 @@
  * same process. Tested by test/board/grab.py and test/host/remote/board_test.c.
  */
 #include "host/dtrace/command.h"
+#include "host/kymo.h"
 #include "host/memory_stream.h"
 
 #include <ctype.h>
@@ -113,14 +114,9 @@ static int grab_wait_process(struct command *c, const char *name, char *why, siz
 
 static void grab_remember_pid(struct command *c, const char *name, int32_t pid)
 {
-    struct command_process *bigger =
-        realloc(c->processes, (c->nprocesses + 1) * sizeof(*c->processes));
-
-    if (bigger) {
-        c->processes = bigger;
-        snprintf(bigger[c->nprocesses].name, KYMO_NAME_MAX, "%s", name);
-        bigger[c->nprocesses++].pid = pid;
-    }
+    c->processes = kymo_memory(realloc(c->processes, (c->nprocesses + 1) * sizeof(*c->processes)));
+    snprintf(c->processes[c->nprocesses].name, KYMO_NAME_MAX, "%s", name);
+    c->processes[c->nprocesses++].pid = pid;
 }
 
 void command_knows_process(struct command *c, const char *name, int32_t pid)

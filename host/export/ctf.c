@@ -132,9 +132,6 @@ static int ctf_text_put(struct ctf_stream *stream, const char *text, size_t leng
     }
     if (!plain) {
         escaped = types_text(text, length);
-        if (escaped == NULL) {
-            return -1;
-        }
         text = escaped;
         length = strlen(escaped);
     }
@@ -394,7 +391,7 @@ static int ctf_item(struct export *export, const struct kev_item *item)
         return ctf_loss_take(export, item);
     }
     if (item->kind == KEV_ITEM_SCOPE && ctf->nscopes < CTF_SCOPES && item->loss->text != NULL) {
-        ctf->scopes[ctf->nscopes++] = strdup(item->loss->text);
+        ctf->scopes[ctf->nscopes++] = kymo_memory(strdup(item->loss->text));
     }
     if (item->kind != KEV_ITEM_EVENT) {
         return 0;
@@ -418,11 +415,11 @@ static int metadata_put(struct export *export, const struct ctf_trace *trace)
     if (path != NULL && output_folder_note(&ctf->folder, path) == 0 &&
         output_open(&output, path, OUTPUT_NEW) == 0) {
         file = output_stream(&output);
-        if (file == NULL ||
-            ctf_metadata_write(trace, export, file, ctf->scopes, ctf->nscopes) != 0) {
+        if (file == NULL) {
             output_abandon(&output);
         } else {
-            status = output_commit(&output) == 0 ? 0 : -1;
+            ctf_metadata_write(trace, export, file, ctf->scopes, ctf->nscopes);
+            status = output_commit(&output) == 0 ? 0 : -1; /* it says what has failed */
         }
     }
     free(path);

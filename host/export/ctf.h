@@ -32,9 +32,9 @@ struct ctf_trace {      /* a folder of its own */
 
 /* An event's declaration in TSDL; see struct types. */
 int ctf_declare(struct export *export, const struct kev_item *item, struct type *type);
-/* The metadata of a trace as text into an open file. scopes: what was not recorded. 0 or -1. */
-int ctf_metadata_write(const struct ctf_trace *trace, const struct export *export, FILE *file,
-                       char *const *scopes, unsigned nscopes);
+/* The metadata of a trace as text into an open file. scopes: what was not recorded. */
+void ctf_metadata_write(const struct ctf_trace *trace, const struct export *export, FILE *file,
+                        char *const *scopes, unsigned nscopes);
 /* The trace's id, from what the capture says of itself. */
 void ctf_uuid(const struct export *export, const char *domain, uint8_t uuid[16]);
 

@@ -67,13 +67,8 @@ static void field_put(FILE *file, struct kev_capture *capture, unsigned index,
     const struct kev_value *value = kev_capture_value(capture, index);
     char plain[80], quoted[96];
     unsigned twins = 0;
-    FILE *name = fmemopen(plain, sizeof(plain) - 1, "w");
 
-    memset(plain, 0, sizeof(plain));
-    if (name != NULL) {
-        fprintf(name, "%.60s", value->name);
-        fclose(name);
-    }
+    snprintf(plain, sizeof(plain), "%.60s", value->name);
     for (char *c = plain; *c != '\0'; c++) {
         bool fine =
             (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
@@ -156,7 +151,7 @@ static void ctf_quoted_put(FILE *file, const char *name, const char *text)
 {
     char *escaped = types_text(text, strlen(text));
 
-    if (escaped == NULL || *text == '\0') {
+    if (*text == '\0') {
         free(escaped);
         return;
     }
@@ -233,8 +228,8 @@ static void uuid_put(FILE *file, const struct export *export, const char *domain
     }
 }
 
-int ctf_metadata_write(const struct ctf_trace *trace, const struct export *export, FILE *file,
-                       char *const *scopes, unsigned nscopes)
+void ctf_metadata_write(const struct ctf_trace *trace, const struct export *export, FILE *file,
+                        char *const *scopes, unsigned nscopes)
 {
     bool kernel = strcmp(trace->domain, "kernel") == 0;
     uint64_t frequency = export->facts->cycles_per_second;
@@ -263,5 +258,4 @@ int ctf_metadata_write(const struct ctf_trace *trace, const struct export *expor
     for (const struct type *type = trace->types.first; type != NULL; type = type->after) {
         fputs(type->text, file);
     }
-    return ferror(file) ? -1 : 0;
 }

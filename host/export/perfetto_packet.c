@@ -25,7 +25,7 @@ static char *perfetto_text_of(struct export *export, const char *text, size_t le
                   ? NULL
                   : types_text(text, length);
     if (escaped == NULL) {
-        kymo_error("%s: an event with more than %u texts, or no memory", export->input, NOTES);
+        kymo_error("%s: an event with more than %u texts", export->input, NOTES);
         perfetto->failed = true;
         return (char *)"";
     }

@@ -147,9 +147,6 @@ static int name_note(struct export *export, struct follow_thread *thread)
     thread->described = true;
     linux_comm(export, thread, name, sizeof(name));
     text = types_line(name, strlen(name));
-    if (text == NULL) {
-        return -1;
-    }
     n = snprintf(number, sizeof(number), "%" PRId32 " ", linux_tid(thread));
     status = spool_text_add(&tracedat->spool, &tracedat->names, number, (size_t)n);
     status |= spool_text_add(&tracedat->spool, &tracedat->names, text, strlen(text));

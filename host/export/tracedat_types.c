@@ -133,9 +133,8 @@ static void text_walk(struct walk *walk, const char *name, const char *text, siz
     }
     if (!is_bytes) {
         escaped = types_line(text, length);
-        record->failed |= escaped == NULL;
-        length = escaped == NULL ? 0 : strlen(escaped) + 1;
-        text = escaped == NULL ? "" : escaped;
+        length = strlen(escaped) + 1;
+        text = escaped;
     }
     location = (uint32_t)(length << 16 | (record->texts_used & 0xffff));
     if (record->nlocations < sizeof(record->locations) / sizeof(record->locations[0])) {
@@ -163,10 +162,7 @@ static void comm_walk(struct walk *walk, const char *name, const struct export *
     }
     linux_comm(export, thread, whole, sizeof(whole));
     escaped = types_line(whole, strlen(whole));
-    if (escaped != NULL) {
-        snprintf(cut, sizeof(cut), "%s", escaped);
-    }
-    walk->record->failed |= escaped == NULL;
+    snprintf(cut, sizeof(cut), "%s", escaped);
     free(escaped);
     tracedat_bytes_put(walk->record, cut, sizeof(cut));
 }

@@ -19,10 +19,7 @@ char *types_text(const char *text, size_t length)
     size_t n;
 
     if (copy == NULL || with_end == NULL) {
-        free(copy);
-        free(with_end);
-        kymo_error("out of memory");
-        return NULL;
+        kymo_no_memory();
     }
     /* The NUL ends a character of UTF-8 that is not complete; it is escaped, and taken away. */
     memcpy(with_end, text, length);
@@ -37,22 +34,21 @@ char *types_line(const char *text, size_t length)
 {
     char *escaped = types_text(text, length), *line, *to;
 
-    if (escaped == NULL || strpbrk(escaped, "\n\t") == NULL) {
+    if (strpbrk(escaped, "\n\t") == NULL) {
         return escaped;
     }
     to = line = malloc(4 * strlen(escaped) + 1);
-    for (const char *c = escaped; line != NULL && *c != '\0'; c++) {
+    if (line == NULL) {
+        kymo_no_memory();
+    }
+    for (const char *c = escaped; *c != '\0'; c++) {
         if (*c == '\n' || *c == '\t') {
             to += sprintf(to, "\\%03o", *c);
         } else {
             *to++ = *c;
         }
     }
-    if (line == NULL) {
-        kymo_error("out of memory");
-    } else {
-        *to = '\0';
-    }
+    *to = '\0';
     free(escaped);
     return line;
 }

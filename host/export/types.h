@@ -37,7 +37,7 @@ const struct type *types_find(struct types *types, struct export *export,
 void types_free(struct types *types);
 
 /* A text of the capture as tools may print it: controls and bytes that are no UTF-8 are \ooo. To be
- * freed; NULL: no memory, reported. */
+ * freed; without memory the command ends. */
 char *types_text(const char *text, size_t length);
 /* Likewise, of newlines and tabs, too. */
 char *types_line(const char *text, size_t length);

@@ -89,6 +89,7 @@ struct kev_capture {
     struct kev_fault fault;
     char fault_text[2048], remedy[160];
 
+    bool no_memory; /* for a name or a value: the next item is a fault */
     bool decoded;
     struct capture_value *values;
     unsigned nvalues, values_room;

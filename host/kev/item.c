@@ -111,6 +111,9 @@ static bool kev_item_event_take(struct kev_capture *capture)
         capture->last = capture->event.time > capture->last ? capture->event.time : capture->last;
         capture->held = true;
         capture->told = 0;
+        if (owners_lack_memory(capture->owners)) {
+            capture->no_memory = true;
+        }
         return true;
     case KEV_END:
         capture->stage = CAPTURE_ENDING;
@@ -186,6 +189,11 @@ int kev_capture_next(struct kev_capture *capture, const struct kev_item **item)
     *item = &capture->item;
     capture->given = capture->decoded = false;
     for (;;) {
+        if (capture->no_memory && capture->stage != CAPTURE_BROKEN) {
+            capture->stage = CAPTURE_BROKEN;
+            capture_fault(capture, KEV_FAULT_SYSTEM, NULL, "%s: out of memory",
+                          capture->facts.path);
+        }
         switch (capture->stage) {
         case CAPTURE_SCOPE:
             if (scope_next(capture)) {

@@ -132,7 +132,8 @@ static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, 
 
 /* ---- events ------------------------------------------------------------------------ */
 
-static void life_name(struct kev_life *life, const struct kev_event *event)
+/* Returns false if there is no memory. */
+static bool life_name(struct kev_life *life, const struct kev_event *event)
 {
     const char *text = (const char *)(event->words + 2);
     size_t room = event->nwords > 2 ? 4 * (size_t)(event->nwords - 2) : 0;
@@ -141,9 +142,13 @@ static void life_name(struct kev_life *life, const struct kev_event *event)
     if (name != NULL && name[0] != '\0') {
         free((char *)life->name);
         life->name = name;
-    } else {
-        free(name);
+        return true;
     }
+    if (name == NULL) {
+        return false;
+    }
+    free(name);
+    return true;
 }
 
 bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
@@ -152,6 +157,7 @@ bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
     bool process = number >= PR_TH_PROCCREATE && number != PR_TH_PROCTHREAD_NAME;
     int32_t first = (int32_t)kev_word(event, 0), second = (int32_t)kev_word(event, 1);
     struct kev_life *life;
+    bool good = true;
 
     if (event->class != TRACE_CLASS_PR_TH ||
         (number >= PR_TH_VTHREADS && number < PR_TH_PROCCREATE)) {
@@ -166,13 +172,13 @@ bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
     }
     if (number == PR_TH_PROCCREATE_NAME || number == PR_TH_PROCDESTROY_NAME ||
         number == PR_TH_PROCTHREAD_NAME) {
-        life_name(life, event);
+        good = life_name(life, event);
     }
     if (number == PR_TH_DESTROY || number == PR_TH_PROCDESTROY ||
         number == PR_TH_PROCDESTROY_NAME) {
         life->to_ns = ns;
     }
-    return true;
+    return good;
 }
 
 /* ---- by id and time ---------------------------------------------------------------- */

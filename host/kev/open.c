@@ -260,7 +260,7 @@ int kev_capture_open_memory(struct kev_capture *capture, const void *bytes, size
 int kev_capture_learn(struct kev_capture *capture)
 {
     struct kev_event event;
-    struct kev_error error;
+    struct kev_error error = {0};
     uint64_t n = 0;
     bool good = true;
 
@@ -282,7 +282,7 @@ int kev_capture_learn(struct kev_capture *capture)
     }
     owners_begin(capture->owners);
     kev_rewind(capture->kev);
-    if (!good) {
+    if (!good || error.no_memory || owners_lack_memory(capture->owners)) {
         return kev_open_report_memory(capture);
     }
     if (kymo_select_check_names(&capture->select, capture->kev) != KYMO_OK) {

@@ -61,6 +61,7 @@ static bool values_room(struct kev_capture *capture, unsigned n)
         capture->values = values == NULL ? capture->values : values;
         capture->values_room = values == NULL ? capture->values_room : n;
     }
+    capture->no_memory |= values == NULL || capture->texts == NULL;
     return values != NULL && capture->texts != NULL;
 }
 

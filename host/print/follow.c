@@ -74,14 +74,14 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
     return result;
 }
 
-/* Reports no errors: they are reported when the events are printed. */
-void print_learn(struct print *print, struct kev *kev)
+/* What is wrong with the file is reported when the events are printed. */
+bool print_learn(struct print *print, struct kev *kev)
 {
-    struct kev_error error;
+    struct kev_error error = {0};
     struct kev_event event;
 
     if (print->follow || (print->symbols.symbols == NULL && print->owners == NULL)) {
-        return;
+        return true;
     }
     while (kev_next(kev, &event, &error) == KEV_EVENT) {
         if (print->symbols.symbols != NULL) {
@@ -96,7 +96,11 @@ void print_learn(struct print *print, struct kev *kev)
     if (print->owners != NULL) {
         owners_begin(print->owners);
     }
+    if (error.no_memory) {
+        kymo_report_error(&error);
+    }
     kev_rewind(kev);
+    return !error.no_memory;
 }
 
 static void wait_a_little(void)

@@ -268,6 +268,10 @@ static int print_capture(struct print *print, struct kev *kev)
     } else {
         status = verify_end(kev);
     }
+    if (print->owners != NULL && owners_lack_memory(print->owners)) {
+        kymo_error("%s: out of memory: names of processes and threads are missing", info->path);
+        status = KYMO_FAILURE;
+    }
     if (print->follow && print->late > 0 && info->kymo) {
         kymo_error("%s: %" PRIu64 " events came after later ones of other CPUs had been printed; "
                    "`--wait` makes events wait longer",
@@ -321,8 +325,8 @@ static int print_prepare(struct print *print, struct kev *kev)
         print->style.symbols = &print->symbols;
         status = print->symbols.symbols == NULL ? KYMO_FAILURE : KYMO_OK;
     }
-    if (status == KYMO_OK) {
-        print_learn(print, kev);
+    if (status == KYMO_OK && !print_learn(print, kev)) {
+        status = KYMO_FAILURE;
     }
     if (status == KYMO_OK && !print->follow) {
         status = kymo_select_check_names(&print->select, kev);

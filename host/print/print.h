@@ -38,7 +38,7 @@ struct kev *print_open(struct print *print, struct kev_error *error);
 /* Prints what there is. Returns KEV_END when there is no more for now, or output fails. */
 enum kev_result print_events(struct print *print, struct kev *kev, struct kev_error *error);
 /* Reads all of the capture for names and symbols, which its end may have for its beginning. */
-void print_learn(struct print *print, struct kev *kev);
+bool print_learn(struct print *print, struct kev *kev);
 /* Prints while the capture is being written, until interrupted or a pipe's writer has ended. */
 enum kev_result print_follow(struct print *print, struct kev *kev, struct kev_error *error);
 

@@ -83,7 +83,8 @@ static int attr_add(struct kev *kev, const char *key, size_t key_len, const char
     attr->key = kev_copy(key, key_len);
     attr->value = kev_copy(value, value_len);
     kev->nattrs++;
-    return attr->key == NULL || attr->value == NULL ? -1 : 0;
+    kev->head_no_memory = attr->key == NULL || attr->value == NULL;
+    return kev->head_no_memory ? -1 : 0;
 }
 
 /* Parses an attribute at `at`; returns the offset of the next one, 0 at the end of the text, -1. */
@@ -150,7 +151,7 @@ static int syspage_take(struct kev *kev, struct kev_error *error)
     }
     kev->syspage = malloc(len + 1);
     if (kev->syspage == NULL) {
-        return kev_fail_plain(error, kev->file.path, "out of memory");
+        return kev_fail_memory(error, kev->file.path, "out of memory");
     }
     if (kev_file_read(&kev->file, kev->slots_offset, kev->syspage, len, error) < 0) {
         return -1;
@@ -204,6 +205,9 @@ static int attrs_parse(struct kev *kev, const char *text, size_t len, struct kev
     do {
         at = attr_parse(kev, text, len, (size_t)at);
     } while (at > 0);
+    if (kev->head_no_memory) {
+        return kev_fail_memory(error, kev->file.path, "out of memory");
+    }
     if (at < 0 && len < HEAD_MAX) {
         return kev_fail_incomplete(kev, error, len, "the file ends inside its header");
     }
@@ -223,7 +227,7 @@ int kev_read_head(struct kev *kev, struct kev_error *error)
     kev->attrs = calloc(ATTRS_MAX, sizeof(*kev->attrs));
     if (text == NULL || kev->attrs == NULL) {
         free(text);
-        return kev_fail_plain(error, kev->file.path, "out of memory");
+        return kev_fail_memory(error, kev->file.path, "out of memory");
     }
     len = kev_file_read(&kev->file, 0, text, HEAD_MAX, error);
     if (len >= 0) {

@@ -29,7 +29,7 @@ static int reader_buffer_room_make(struct kev *kev, struct kev_lane *lane, uint3
     lane->room = slots;
     if (lane->slots == NULL || lane->times == NULL || lane->bad == NULL) {
         lane->room = 0;
-        return kev_fail_plain(error, kev->file.path, "out of memory");
+        return kev_fail_memory(error, kev->file.path, "out of memory");
     }
     return 0;
 }

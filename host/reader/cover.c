@@ -74,6 +74,7 @@ static bool buffer_load(struct walk *walk, const struct kev_entry *entry)
     sound = kev_buffer_load(walk->kev, &walk->lane, entry, &error) == 0;
 
     walk->kev->damage = damage; /* kev_next() counts it */
+    walk->failed |= !sound && error.no_memory;
     for (uint32_t i = 0; sound && i < walk->lane.nslots; i++) {
         sound = !walk->lane.bad[i];
     }
@@ -287,6 +288,7 @@ long kev_covered(struct kev *kev, unsigned cpu, const struct kev_cover *cover,
     walk_end(&walk);
     walk_free(&walk);
     if (walk.failed) {
+        kev->extent_known = false;
         free(walk.spans);
         return -1;
     }

@@ -18,6 +18,7 @@ static void kev_message(struct kev *kev, struct kev_error *error, uint64_t offse
 
     vsnprintf(what, sizeof(what), format, args);
     error->offset = offset;
+    error->no_memory = false;
     error->given = error->incomplete;
     error->placed = true;
     error->recoverable = !kev->options.recover;
@@ -57,8 +58,16 @@ int kev_fail_plain(struct kev_error *error, const char *path, const char *format
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);
     error->incomplete = error->given = error->recoverable = error->placed = false;
+    error->no_memory = false;
     error->offset = 0;
     snprintf(error->text, sizeof(error->text), "%.300s: %s", path, what);
+    return -1;
+}
+
+int kev_fail_memory(struct kev_error *error, const char *path, const char *text)
+{
+    kev_fail_plain(error, path, "%s", text);
+    error->no_memory = true;
     return -1;
 }
 

@@ -63,7 +63,7 @@ int kev_file_open(struct kev_file *file, const char *path, const struct kev_opti
     file->size = options->memory == NULL ? 0 : options->memory_bytes;
     file->path = kev_copy(standard ? "standard input" : path, standard ? 14 : strlen(path));
     if (file->path == NULL) {
-        return kev_fail_plain(error, path, "out of memory");
+        return kev_fail_memory(error, path, "out of memory");
     }
     if (file->memory != NULL) {
         return 0;
@@ -243,7 +243,7 @@ static int window_fill(struct kev_file *file, uint64_t offset, size_t len, struc
     }
     file->window_bytes = 0;
     if (file->window == NULL) {
-        return kev_fail_plain(error, file->path, "out of memory");
+        return kev_fail_memory(error, file->path, "out of memory");
     }
     if (file_pread(file, from, file->window, part, error) != 0) {
         return -1;

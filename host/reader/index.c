@@ -24,13 +24,13 @@ int kev_index_add(struct kev *kev, const struct kev_entry *entry, struct kev_err
             room > UINT32_MAX / 2 ? NULL : realloc(index->entries, room * sizeof(*entries));
 
         if (entries == NULL) {
-            return kev_fail_plain(error, kev->file.path, "out of memory: too many buffers");
+            return kev_fail_memory(error, kev->file.path, "out of memory: too many buffers");
         }
         index->entries = entries;
         index->room = room;
     }
     if (lane == NULL) {
-        return kev_fail_plain(error, kev->file.path, "out of memory");
+        return kev_fail_memory(error, kev->file.path, "out of memory");
     }
     index->entries[index->count] = *entry;
     index->entries[index->count].next = KEV_NONE;

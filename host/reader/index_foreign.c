@@ -104,7 +104,7 @@ static int split_lanes(struct kev *kev, struct kev_error *error)
         struct kev_lane *lane = kev_lane_get(kev, entry->cpu);
 
         if (lane == NULL) {
-            return kev_fail_plain(error, kev->file.path, "out of memory");
+            return kev_fail_memory(error, kev->file.path, "out of memory");
         }
         entry->lane = entry->cpu;
         entry->next = KEV_NONE;
@@ -127,7 +127,7 @@ int kev_index_foreign(struct kev *kev, struct kev_error *error)
     long len = 0;
 
     if (slots == NULL) {
-        return kev_fail_plain(error, kev->file.path, "out of memory");
+        return kev_fail_memory(error, kev->file.path, "out of memory");
     }
     while (another == NULL) {
         len = kev_file_read(&kev->file, kev->index.end, slots, bytes + more, error);

@@ -34,7 +34,7 @@ static int gaps_row_add(struct kev *kev, struct kev_rows *rows, const struct kev
         struct kev_missing *more = realloc(rows->row, room * sizeof(*more));
 
         if (more == NULL) {
-            return kev_fail_plain(error, kev->file.path, "out of memory: too many gaps");
+            return kev_fail_memory(error, kev->file.path, "out of memory: too many gaps");
         }
         rows->row = more;
         rows->room = room;
@@ -270,7 +270,7 @@ int kev_gap_finish(struct kev *kev, struct kev_error *error)
     }
     kev->index.missing = to = calloc(count, sizeof(*to));
     if (to == NULL) {
-        return kev_fail_plain(error, kev->file.path, "out of memory: too many gaps");
+        return kev_fail_memory(error, kev->file.path, "out of memory: too many gaps");
     }
     for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
         rows_merge(&to, &kev->index.gaps[cpu].gone);

@@ -70,7 +70,7 @@ int64_t kev_resync(struct kev *kev, uint64_t offset, uint64_t end, struct kev_er
     int64_t result = (int64_t)kev->file.size;
 
     if (bytes == NULL) {
-        return kev_fail_plain(error, kev->file.path, "out of memory");
+        return kev_fail_memory(error, kev->file.path, "out of memory");
     }
     while (offset < end) {
         long len = kev_file_read(&kev->file, offset, bytes, SEARCH_BYTES, error);

@@ -179,7 +179,11 @@ static int head_read(struct kev *kev, struct kev_error *error)
         }
         result = head_try(kev, error);
     }
-    if (result != 0 && kev->options.recover && !(kev->options.follow && error->incomplete)) {
+    if (result != 0 && kev->table->no_memory) {
+        kev_fail_memory(error, kev->file.path, "out of memory");
+    }
+    if (result != 0 && !error->no_memory && kev->options.recover &&
+        !(kev->options.follow && error->incomplete)) {
         result = head_recover(kev, error);
     }
     kev->info.path = kev->file.path;
@@ -202,7 +206,7 @@ struct kev *kev_open(const char *path, const struct kev_options *options, struct
 
     memset(error, 0, sizeof(*error));
     if (kev == NULL) {
-        kev_fail_plain(error, path, "out of memory");
+        kev_fail_memory(error, path, "out of memory");
         return NULL;
     }
     kev->options = *options;
@@ -218,7 +222,7 @@ struct kev *kev_open(const char *path, const struct kev_options *options, struct
     kev->file.pipe = -1;
     kev->table = calloc(1, sizeof(*kev->table));
     if (kev->table == NULL || kev_table_builtin(kev->table) != 0) {
-        kev_fail_plain(error, path, "out of memory");
+        kev_fail_memory(error, path, "out of memory");
         return open_fail(kev);
     }
     if (kev_file_open(&kev->file, path, options, error) != 0 || head_read(kev, error) != 0) {

@@ -31,6 +31,7 @@ struct kev_error {
                          ends too early, or something is missing in it (also if incomplete) */
     bool recoverable; /* with `recover` set there may be sound parts */
     bool placed;      /* `offset` is where it is */
+    bool no_memory;   /* nothing is wrong with the file */
     uint64_t offset;
     char text[768]; /* whole message: file, offset, what */
 };

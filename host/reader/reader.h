@@ -56,6 +56,7 @@ struct kev {
     bool extent_known;
     struct kev_span extent; /* cover.c: the first and the last event */
     uint32_t *log_words;    /* KEV_LOG_TEXT bytes; NULL: no event was log text */
+    bool head_no_memory;    /* for an attribute, or a description of an event */
     bool head_damaged;      /* recovering: what header and page say is not to be relied on */
 };
 
@@ -69,6 +70,8 @@ int kev_fail_incomplete(struct kev *kev, struct kev_error *error, uint64_t offse
                         const char *format, ...) __attribute__((format(printf, 4, 5)));
 int kev_fail_plain(struct kev_error *error, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* `text` says that there is no memory, and for what. */
+int kev_fail_memory(struct kev_error *error, const char *path, const char *text);
 /* Recovering: remembers the first damage. */
 void kev_note(struct kev *kev, uint64_t offset, const char *what);
 

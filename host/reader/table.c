@@ -20,6 +20,7 @@ struct kev_desc *kev_table_add(struct kev_table *table, unsigned class, unsigned
     desc = table->desc[class][number];
     if (desc == NULL) {
         desc = malloc(sizeof(*desc));
+        table->no_memory |= desc == NULL;
         table->desc[class][number] = desc;
     }
     if (desc != NULL) {

@@ -16,6 +16,7 @@ struct kev_table {
     char *states[KEV_STATES];
     char *irqs[KEV_IRQS];
     char *errors[KEV_ERRORS];
+    bool no_memory; /* for a description */
 };
 
 int kev_table_builtin(struct kev_table *table);

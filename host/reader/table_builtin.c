@@ -129,5 +129,5 @@ int kev_table_builtin(struct kev_table *table)
     if (foreign_calls_add(table) != 0 || kev_table_calls_builtin(table) != 0) {
         return -1;
     }
-    return states_add(table);
+    return states_add(table) != 0 || table->no_memory ? -1 : 0;
 }

@@ -160,7 +160,8 @@ static bool call_line(struct kev *kev, const struct field *f, unsigned n)
                           number, name, lists) == 0;
 }
 
-static bool name_line(char **names, unsigned count, const struct field *f, unsigned n)
+static bool name_line(struct kev_table *table, char **names, unsigned count, const struct field *f,
+                      unsigned n)
 {
     unsigned number;
     char name[40];
@@ -174,22 +175,23 @@ static bool name_line(char **names, unsigned count, const struct field *f, unsig
     table_text_field_name(&f[1], name);
     free(names[number]);
     names[number] = kev_copy(name, strlen(name));
+    table->no_memory |= names[number] == NULL;
     return names[number] != NULL;
 }
 
 static bool state_line(struct kev *kev, const struct field *f, unsigned n)
 {
-    return name_line(kev->table->states, KEV_STATES, f, n);
+    return name_line(kev->table, kev->table->states, KEV_STATES, f, n);
 }
 
 static bool irq_line(struct kev *kev, const struct field *f, unsigned n)
 {
-    return name_line(kev->table->irqs, KEV_IRQS, f, n);
+    return name_line(kev->table, kev->table->irqs, KEV_IRQS, f, n);
 }
 
 static bool error_line(struct kev *kev, const struct field *f, unsigned n)
 {
-    return name_line(kev->table->errors, KEV_ERRORS, f, n);
+    return name_line(kev->table, kev->table->errors, KEV_ERRORS, f, n);
 }
 
 static uint32_t page_word(const struct kev *kev, size_t offset)

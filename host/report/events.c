@@ -271,6 +271,8 @@ static void term_note(struct report_events *events, const struct kev_value *valu
         if (text != NULL) {
             events->terms[events->nterms] = (struct term){key[0], key[1], text};
             events->term_slots[at] = ++events->nterms;
+        } else {
+            events->pack->failed = true;
         }
     }
 }
@@ -359,7 +361,8 @@ void events_end(struct report_events *events)
     }
 }
 
-static void values_put(struct report_events *events, struct kind *kind, uint32_t thread,
+/* Returns false if there is no memory. */
+static bool values_put(struct report_events *events, struct kind *kind, uint32_t thread,
                        const struct kev_value *const *values)
 {
     uint32_t words[2 * FIELDS_MOST], *guesses = kind->guesses + thread % GUESSES * kind->nwords;
@@ -389,6 +392,7 @@ static void values_put(struct report_events *events, struct kind *kind, uint32_t
     }
     bytes_put(&kind->values, words, n * sizeof(words[0]));
     kind->rows++;
+    return !kind->values.failed;
 }
 
 bool events_take(struct report_events *events, const struct kev_item *item, uint32_t thread)
@@ -407,10 +411,9 @@ bool events_take(struct report_events *events, const struct kev_item *item, uint
         n = 0;
     }
     kind = kind_find(events, item, values, n, &index);
-    if (kind == NULL) {
+    if (kind == NULL || !values_put(events, kind, thread, values)) {
         return false;
     }
-    values_put(events, kind, thread, values);
     if (events->rows == 0) {
         events->last = 0;
         events->first = item->ns;

@@ -121,6 +121,7 @@ static uint32_t report_lanes_name_of(struct report_lanes *lanes, uint32_t type, 
     }
     lanes->names[lanes->nnames] =
         (struct name){type, thread, number, text == NULL ? NULL : strdup(text)};
+    lanes->pack->failed |= text != NULL && lanes->names[lanes->nnames].text == NULL;
     lanes->name_slots[at] = ++lanes->nnames;
     return lanes->nnames;
 }
@@ -149,6 +150,7 @@ void lanes_note(struct report_lanes *lanes, const struct kev_item *item, uint32_
         char **name = &lanes->calls[own][item->number % CALLS];
 
         *name = *name == NULL ? strdup(item->name) : *name;
+        lanes->pack->failed |= *name == NULL;
     }
 }
 

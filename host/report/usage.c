@@ -298,7 +298,7 @@ static void streams_end(struct usage *usage, bool write)
 static void account_read(struct usage *usage)
 {
     struct kev_event event;
-    struct kev_error error;
+    struct kev_error error = {0};
     uint64_t n = 0;
 
     while (!usage->pack->failed && kev_next(usage->kev, &event, &error) == KEV_EVENT) {
@@ -309,6 +309,7 @@ static void account_read(struct usage *usage)
         }
     }
     kymo_progress_end();
+    usage->pack->failed |= error.no_memory;
     stat_finish(usage->stat);
     if (usage->goes) {
         epoch_began(usage, usage->stat->common, usage->stat->last, false);
@@ -387,7 +388,7 @@ static void summary_json(struct stat *stat, struct bytes *json)
 bool usage_summary(const struct report *report, struct bytes *json)
 {
     struct kev_options options = {.recover = report->recover};
-    struct kev_error error;
+    struct kev_error error = {0};
     struct kev_event event;
     struct kev *kev = kev_open(report->input, &options, &error);
     struct stat *stat = kev == NULL ? NULL : stat_new(kev);
@@ -405,7 +406,7 @@ bool usage_summary(const struct report *report, struct bytes *json)
         summary_json(stat, json);
         stat_free(stat);
     }
-    bool good = stat != NULL;
+    bool good = stat != NULL && !error.no_memory;
     free(stat);
     if (kev != NULL) {
         kev_close(kev);

@@ -47,6 +47,9 @@ static bool cpu_cover(struct stat *stat, unsigned cpu)
     long n = kev_covered(stat->kev, cpu, &cover, &spans);
     bool good = true;
 
+    if (n < 0 && kev_info(stat->kev)->kymo) {
+        return false; /* no memory */
+    }
     if (n < 0) { /* another kernel's: nothing says what is missing */
         n = 1;
     }

@@ -58,11 +58,7 @@ void hist_add(struct hist *hist, uint64_t value, uint64_t at)
     octave = octave < OCTAVES ? octave : OCTAVES - 1;
     bin = bin < OCTAVES * STEPS ? bin % STEPS : STEPS - 1;
     if (hist->octaves[octave] == NULL) {
-        hist->octaves[octave] = calloc(STEPS, sizeof(uint32_t));
-        if (hist->octaves[octave] == NULL) {
-            kymo_error("out of memory");
-            exit(KYMO_FAILURE);
-        }
+        hist->octaves[octave] = kymo_memory(calloc(STEPS, sizeof(uint32_t)));
     }
     hist->octaves[octave][bin]++;
     hist->min = hist->count == 0 || value < hist->min ? value : hist->min;

@@ -31,18 +31,13 @@ void *map_get(struct map *map, uint64_t key)
     return map->slots == 0 ? NULL : map->values[key_find(map, key)];
 }
 
-static bool map_grow(struct map *map)
+static void map_grow(struct map *map)
 {
     struct map bigger = *map;
 
     bigger.slots = map->slots == 0 ? 64 : map->slots * 2;
-    bigger.keys = calloc(bigger.slots, sizeof(*bigger.keys));
-    bigger.values = calloc(bigger.slots, sizeof(*bigger.values));
-    if (bigger.keys == NULL || bigger.values == NULL) {
-        free(bigger.keys);
-        free(bigger.values);
-        return false;
-    }
+    bigger.keys = kymo_memory(calloc(bigger.slots, sizeof(*bigger.keys)));
+    bigger.values = kymo_memory(calloc(bigger.slots, sizeof(*bigger.values)));
     for (uint32_t i = 0; i < map->slots; i++) {
         if (map->values[i] != NULL) {
             uint32_t at = key_find(&bigger, map->keys[i]);
@@ -54,7 +49,6 @@ static bool map_grow(struct map *map)
     free(map->keys);
     free(map->values);
     *map = bigger;
-    return true;
 }
 
 void *map_make(struct map *map, uint64_t key)
@@ -62,13 +56,13 @@ void *map_make(struct map *map, uint64_t key)
     void *value;
     uint32_t at;
 
-    if (map->count >= map->most || (2 * (map->count + 1) > map->slots && !map_grow(map))) {
+    if (map->count >= map->most) {
         return NULL;
     }
-    value = calloc(1, map->value_bytes);
-    if (value == NULL) {
-        return NULL;
+    if (2 * (map->count + 1) > map->slots) {
+        map_grow(map);
     }
+    value = kymo_memory(calloc(1, map->value_bytes));
     at = key_find(map, key);
     free(map->values[at]);
     map->count += map->values[at] == NULL;
@@ -88,10 +82,10 @@ void map_free(struct map *map)
 
 void **map_values(const struct map *map, uint32_t *n)
 {
-    void **values = calloc(map->count + 1, sizeof(*values));
+    void **values = kymo_memory(calloc(map->count + 1, sizeof(*values)));
 
     *n = 0;
-    for (uint32_t i = 0; values != NULL && i < map->slots; i++) {
+    for (uint32_t i = 0; i < map->slots; i++) {
         if (map->values[i] != NULL) {
             values[(*n)++] = map->values[i];
         }
@@ -102,10 +96,5 @@ void **map_values(const struct map *map, uint32_t *n)
 void *stat_grow(void *array, uint32_t *room, size_t bytes)
 {
     *room = *room == 0 ? 16 : 2 * *room;
-    array = realloc(array, *room * bytes);
-    if (array == NULL) {
-        kymo_error("out of memory");
-        exit(KYMO_FAILURE);
-    }
-    return array;
+    return kymo_memory(realloc(array, *room * bytes));
 }

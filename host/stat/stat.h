@@ -28,7 +28,7 @@
 #define STAT_SERVED 16384 /* pairs of a client thread and a server process */
 #define STAT_NESTED 16    /* servers that work for servers */
 
-/* ---- map.c: u64 -> memory of a fixed size, zeroed when added ----------------------- */
+/* ---- map.c: u64 -> memory of a fixed size, zeroed when added; out of memory: exit() --- */
 
 struct map {
     size_t value_bytes;
@@ -39,7 +39,7 @@ struct map {
 };
 
 void *map_get(struct map *map, uint64_t key);  /* NULL: not there */
-void *map_make(struct map *map, uint64_t key); /* adds it; NULL: full or out of memory */
+void *map_make(struct map *map, uint64_t key); /* adds it; NULL: full */
 void map_free(struct map *map);
 /* All values, in an array to be freed; *n of them. */
 void **map_values(const struct map *map, uint32_t *n);

@@ -53,11 +53,9 @@ static void put_path(FILE *to, const char *path)
 {
     struct escape escape = {0};
     size_t length = strlen(path);
-    char *text = malloc(ESCAPE_MOST(length));
+    char *text = kymo_memory(malloc(ESCAPE_MOST(length)));
 
-    if (text != NULL) {
-        fwrite(text, 1, escape_text(&escape, path, length, text), to);
-    }
+    fwrite(text, 1, escape_text(&escape, path, length, text), to);
     free(text);
 }
 

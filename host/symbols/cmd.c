@@ -129,6 +129,9 @@ static void elf_found(void *arg, const struct elf_found *found)
             elf_id_text(found->build_id, elf->id);
         }
         elf->path = found->path == NULL ? NULL : strdup(found->path);
+        if (found->path != NULL && elf->path == NULL) {
+            kymo_no_memory();
+        }
     }
 }
 
@@ -243,6 +246,9 @@ static int address_show(const struct request *request, struct symbols *symbols, 
     char *object = colon == NULL ? NULL : strndup(word, (size_t)(colon - word));
     char *end, *pid_end = NULL, text[SYMBOLS_NAME_MOST];
 
+    if (colon != NULL && object == NULL) {
+        kymo_no_memory();
+    }
     errno = 0;
     uint64_t address = strtoull(digits, &end, 16);
     if (end == digits || *end != '\0' || errno != 0 || strchr(digits, '-') != NULL) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "host/dt/type.h"
+#include "host/kymo.h"
 #include "host/reader/kev.h"
 #include "host/remote/elf_id.h"
 #include "trace/slot.h"
@@ -50,11 +51,8 @@ struct symbols {
 static struct symbols *symbols_open_files(const struct elf_files *elf_files, unsigned word_bits,
                                           const char *const *paths, unsigned n)
 {
-    struct symbols *symbols = calloc(1, sizeof(*symbols));
+    struct symbols *symbols = kymo_memory(calloc(1, sizeof(*symbols)));
 
-    if (symbols == NULL) {
-        return NULL;
-    }
     symbols->word_bits = word_bits;
     symbols->session = dt_session_new(dt_model_of(word_bits == 32 ? EM_ARM : EM_AARCH64), NULL);
     if (!elf_files_add(elf_files, symbols->session, paths, n, elf_files->found != NULL)) {
@@ -149,7 +147,7 @@ static struct text *symbols_text_add(struct symbols *symbols, uint32_t pid)
             realloc(symbols->texts, (2 * (size_t)n + 1) * sizeof(*symbols->texts));
 
         if (bigger == NULL) {
-            return NULL;
+            kymo_no_memory();
         }
         symbols->texts = bigger;
     }
@@ -329,6 +327,7 @@ bool symbols_name(struct symbols *symbols, uint32_t pid, uint64_t address,
         }
         free(kept->text);
         *kept = (struct kept_name){true, pid, address, found ? strdup(text) : NULL};
+        kept->used = !found || kept->text != NULL;
         return found;
     }
     if (kept->text != NULL) {

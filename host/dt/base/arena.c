@@ -19,13 +19,18 @@ struct dt_arena_block {
     _Alignas(ALIGNMENT) char bytes[];
 };
 
+void dt_no_memory(void)
+{
+    fputs("dtrace: out of memory\n", stderr);
+    exit(1);
+}
+
 static struct dt_arena_block *arena_block_new(size_t room)
 {
     struct dt_arena_block *b = room < SIZE_MAX / 2 ? calloc(1, sizeof(*b) + room) : NULL;
 
     if (!b) {
-        fputs("dtrace: out of memory\n", stderr);
-        abort();
+        dt_no_memory();
     }
     b->room = room;
     return b;

@@ -29,6 +29,8 @@ struct dt_array { /* grows in the arena */
     unsigned n, room;
 };
 /* Makes room for one more element of `size` bytes. */
+/* Reports that there is no memory, and ends the process. */
+_Noreturn void dt_no_memory(void);
 void dt_room(struct dt_session *, struct dt_array *, size_t size);
 /* Returns a new zeroed last element of `size` bytes. Earlier ones may move. */
 void *dt_list_add(struct dt_session *, struct dt_array *, size_t size);

@@ -81,7 +81,7 @@ static void *table_add(struct table *t, const void *from, size_t bytes)
         t->room = (t->bytes + bytes) * 2 + 64;
         t->data = realloc(t->data, t->room);
         if (!t->data) {
-            abort();
+            dt_no_memory();
         }
     }
     void *at = t->data + t->bytes;
@@ -289,12 +289,13 @@ static void *image_assemble_tables(const struct dt_session *d, struct table *t, 
     }
     head.size = (uint32_t)at;
     char *image = calloc(1, at);
-    for (unsigned i = 0; image && i < TABLES; i++) {
+    if (!image) {
+        dt_no_memory();
+    }
+    for (unsigned i = 0; i < TABLES; i++) {
         memcpy(image + tables[i].offset, t[i].data ? t[i].data : "", t[i].bytes);
     }
-    if (image) {
-        memcpy(image, &head, sizeof(head));
-    }
+    memcpy(image, &head, sizeof(head));
     *size = at;
     return image;
 }

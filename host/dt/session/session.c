@@ -17,7 +17,7 @@ struct dt_session *dt_session_new(const struct dt_model *model,
     struct dt_session *d = calloc(1, sizeof(*d));
 
     if (!d) {
-        abort();
+        dt_no_memory();
     }
     d->model = model;
     d->probes = probes;

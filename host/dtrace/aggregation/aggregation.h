@@ -54,8 +54,8 @@ void agg_free(struct aggregation *);
 /* ---- order and numbers (sort.c) ----------------------------------------------------- */
 
 /* The rows of several aggregations joined by key and sorted: *n groups of naggs pointers each,
- * where pointer i is aggregation i's row or NULL. The caller frees the result; NULL if there is no
- * memory. */
+ * where pointer i is aggregation i's row or NULL. The caller frees the result. Without memory
+ * the command ends. */
 struct agg_row **agg_join(struct aggregation *const *, unsigned naggs, const struct agg_style *,
                           size_t *n);
 

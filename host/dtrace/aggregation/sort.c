@@ -5,6 +5,7 @@
  * string keys as bytes. Tested by test/host/dtrace/aggregation/merge_test.c.
  */
 #include "host/dtrace/aggregation/aggregation.h"
+#include "host/kymo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,11 +188,8 @@ struct agg_row **agg_join(struct aggregation *const *aggs, unsigned naggs,
     for (unsigned i = 0; i < naggs; i++) {
         most += aggs[i]->nrows;
     }
-    struct agg_row **groups = calloc(most + 1, bytes);
+    struct agg_row **groups = kymo_memory(calloc(most + 1, bytes));
     *n = 0;
-    if (!groups) {
-        return NULL;
-    }
     /* Each row first is a group of its own. */
     for (unsigned k = 0; k < naggs; k++) {
         for (size_t i = 0; i < aggs[k]->nchains; i++) {

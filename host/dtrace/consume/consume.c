@@ -6,6 +6,7 @@
  * test/host/dtrace/command.
  */
 #include "host/dtrace/consume/consume.h"
+#include "host/kymo.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static struct pending consume_pop_pending(struct consumer *c)
     return top;
 }
 
-/* Makes a copy of the record wait; without memory for it, the record is printed now. */
+/* Makes a copy of the record wait. */
 static void consume_keep_record(struct consumer *c, unsigned cpu, const uint8_t *record,
                                 const struct epid_info *info, const struct epid_info *next)
 {
@@ -98,9 +99,7 @@ static void consume_keep_record(struct consumer *c, unsigned cpu, const uint8_t 
         }
     }
     if (!copy || c->npending == c->pending_room) {
-        free(copy);
-        print_now(c, cpu, record, info, NULL);
-        return;
+        kymo_no_memory();
     }
     memcpy(&head, record, sizeof(head));
     struct pending p = {
@@ -205,7 +204,9 @@ static int take_aggregations(struct consumer *c, unsigned cpu)
         }
         if (a && entry.size >= agg_entry_size(a)) {
             prepare_keys(c, a, c->agg_buffer + at);
-            agg_merge(a, c->agg_buffer + at, cpu);
+            if (!agg_merge(a, c->agg_buffer + at, cpu)) {
+                kymo_no_memory();
+            }
         }
     }
     return 0;

@@ -4,6 +4,7 @@
  * variables that the program can't have are rejected. Tested by test/host/remote.
  */
 #include "host/dtrace/consume/consume.h"
+#include "host/kymo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,7 @@ const struct epid_info *consumer_epid(struct consumer *c, uint32_t epid)
         return NULL;
     }
     if (epid > c->nepids) {
-        struct epid_info **epids = realloc(c->epids, epid * sizeof(*epids));
-        if (!epids) {
-            return NULL;
-        }
+        struct epid_info **epids = kymo_memory(realloc(c->epids, epid * sizeof(*epids)));
         memset(epids + c->nepids, 0, (epid - c->nepids) * sizeof(*epids));
         c->epids = epids;
         c->nepids = epid;
@@ -30,9 +28,9 @@ const struct epid_info *consumer_epid(struct consumer *c, uint32_t epid)
     if (c->epids[epid - 1]) {
         return c->epids[epid - 1];
     }
-    struct epid_info *info = calloc(1, sizeof(*info));
-    struct dtrace_recdesc *recs = calloc(RECS_MAX, sizeof(*recs));
-    if (!info || !recs || ops->epid(c->target, epid, &info->desc, recs, &n) != 0 || n > RECS_MAX ||
+    struct epid_info *info = kymo_memory(calloc(1, sizeof(*info)));
+    struct dtrace_recdesc *recs = kymo_memory(calloc(RECS_MAX, sizeof(*recs)));
+    if (ops->epid(c->target, epid, &info->desc, recs, &n) != 0 || n > RECS_MAX ||
         !ops->probe_names(c->target, info->desc.probe, &info->probe)) {
         free(recs);
         free(info);
@@ -65,18 +63,15 @@ struct aggregation *consumer_aggregation_of(struct consumer *c, uint32_t id)
         return NULL;
     }
     if (id > c->nagg_ids) {
-        uint32_t *variables = realloc(c->agg_variable, id * sizeof(*variables));
-        if (!variables) {
-            return NULL;
-        }
+        uint32_t *variables = kymo_memory(realloc(c->agg_variable, id * sizeof(*variables)));
         memset(variables + c->nagg_ids, 0, (id - c->nagg_ids) * sizeof(*variables));
         c->agg_variable = variables;
         c->nagg_ids = id;
     }
     if (!c->agg_variable[id - 1]) {
-        struct dtrace_recdesc *recs = calloc(RECS_MAX, sizeof(*recs));
+        struct dtrace_recdesc *recs = kymo_memory(calloc(RECS_MAX, sizeof(*recs)));
         uint32_t n = RECS_MAX;
-        if (!recs || c->target->ops->agg(c->target, id, &desc, recs, &n) != 0 || n > RECS_MAX ||
+        if (c->target->ops->agg(c->target, id, &desc, recs, &n) != 0 || n > RECS_MAX ||
             desc.variable == 0 || desc.variable > c->naggs) {
             free(recs);
             return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints a record as text: the heading, the prefix, each action's data, a newline. */
 #include "host/dtrace/consume/consume.h"
+#include "host/kymo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,18 +83,16 @@ unsigned record_values(struct consumer *c, const struct epid_info *info, uint32_
 
 static void print_printa(struct consumer *c, const struct dt_format *f)
 {
-    struct aggregation **aggs = calloc(f->naggregations, sizeof(*aggs));
+    struct aggregation **aggs = kymo_memory(calloc(f->naggregations + 1u, sizeof(*aggs)));
 
-    for (unsigned i = 0; aggs && i < f->naggregations; i++) {
+    for (unsigned i = 0; i < f->naggregations; i++) {
         aggs[i] = consumer_aggregation(c, f->aggregations[i]);
         aggs[i]->printed = true;
     }
     if (!f->parsed) {
         putc('\n', c->printer.out);
     }
-    if (aggs) {
-        print_aggregations(&c->printer, aggs, f->naggregations, f->parsed);
-    }
+    print_aggregations(&c->printer, aggs, f->naggregations, f->parsed);
     free(aggs);
 }
 
@@ -163,9 +162,10 @@ static unsigned print_action(struct consumer *c, const struct epid_info *info, u
 void record_print(struct consumer *c, unsigned cpu, const uint8_t *data,
                   const struct epid_info *info, const struct epid_info *next)
 {
-    struct print_value *values = calloc(info->desc.nrecs + 1, sizeof(*values));
+    struct print_value *values = kymo_memory(calloc(info->desc.nrecs + 1, sizeof(*values)));
+
     print_prefix(c, cpu, info, next);
-    for (uint32_t i = 0; values && i < info->desc.nrecs; i++) {
+    for (uint32_t i = 0; i < info->desc.nrecs; i++) {
         i += print_action(c, info, i, data, values);
     }
     if (!c->printer.style.quiet) {

@@ -7,6 +7,7 @@
  *   {"aggregation":"a","function":"count","rows":[{"key":["x"],"value":3}]}
  */
 #include "host/dtrace/consume/consume.h"
+#include "host/kymo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +105,7 @@ void record_json(struct consumer *c, unsigned cpu, const uint8_t *data,
     struct dtrace_record head;
 
     memcpy(&head, data, sizeof(head));
-    struct print_value *values = calloc(info->desc.nrecs + 1, sizeof(*values));
-    if (!values) {
-        return;
-    }
+    struct print_value *values = kymo_memory(calloc(info->desc.nrecs + 1, sizeof(*values)));
     fprintf(c->printer.out,
             "{\"cpu\":%u,\"id\":%u,\"epid\":%u,\"time\":%llu,\"probe\":\"%s:%s:%s:%s\",\"data\":[",
             cpu, info->probe.id, head.epid,

@@ -3,6 +3,7 @@
  * Aggregations as text: the default rows, printa()'s formats, agghist.
  */
 #include "host/dtrace/print/print.h"
+#include "host/kymo.h"
 
 #include <stdlib.h>
 
@@ -66,11 +67,9 @@ static void print_distribution(const struct printer *p, const struct aggregation
                                const struct agg_row *row)
 {
     size_t words = bucket_count(a->info->function, a->info->shape) + 1u;
-    uint64_t *empty = row ? NULL : calloc(words, sizeof(*empty));
+    uint64_t *empty = row ? NULL : kymo_memory(calloc(words, sizeof(*empty)));
 
-    if (row || empty) {
-        graph_print(p, a, row ? row->value : empty);
-    }
+    graph_print(p, a, row ? row->value : empty);
     free(empty);
 }
 
@@ -170,10 +169,10 @@ static void print_format_row(const struct printer *p, const struct row_group *g,
 static void print_hist(const struct printer *p, const struct aggregation *a,
                        struct agg_row *const *rows, size_t n)
 {
-    int64_t *counts = calloc(n + 1, sizeof(*counts));
+    int64_t *counts = kymo_memory(calloc(n + 1, sizeof(*counts)));
     int width = 0;
 
-    for (size_t i = 0; counts && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         counts[i] = agg_number(a, rows[i], false);
     }
     for (unsigned k = 0; k < a->info->nkeys; k++) {
@@ -182,7 +181,7 @@ static void print_hist(const struct printer *p, const struct aggregation *a,
     fprintf(p->out, "\n%*s %41s %-9s\n", width, "key", "------------- Distribution -------------",
             "count");
     struct graph_scale scale = graph_scale_of(counts, (unsigned)n, p->style.zoom, p->style.utf8);
-    for (size_t i = 0; counts && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         for (unsigned k = 0; k < a->info->nkeys; k++) {
             struct print_value v = key_value(a, rows[i], k);
             if (key_is_number(&v)) {
