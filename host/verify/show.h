@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What kymo verify prints of a file: cmd.c fills in the result, show.c prints it. One thread.
+ * The output of kymo verify for a file: cmd.c fills in the result, show.c prints it. One thread.
  */
 #ifndef HOST_VERIFY_SHOW_H
 #define HOST_VERIFY_SHOW_H
@@ -36,7 +36,7 @@ struct verify_result {
     const char *path;
     enum verify_kind kind;
     char message[1024]; /* what is wrong first; "": nothing */
-    /* Of a damaged one, its valid part; NULL or without facts: none. */
+    /* The capture, or the valid part of a damaged one; NULL or without facts: none. */
     struct kev_capture *capture;
     struct verify_scope scopes[VERIFY_SCOPES];
     unsigned nscopes;
