@@ -8,6 +8,7 @@
 struct extract_disk {
     struct blocklog_disk disk; /* as large as its first sector says that it was */
     uint64_t missing;          /* sectors of it that the image doesn't have */
+    uint32_t later;            /* a version of the log that this kymo does not know; 0: none */
     int fd;
 };
 
