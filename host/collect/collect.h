@@ -20,6 +20,7 @@
 #define COLLECT_NAME 64
 #define COLLECT_LINE 1024
 #define COLLECT_INDEX "collect.jsonl"
+#define COLLECT_VERSION 1u /* of its lines; a line without one is of version 1 */
 
 /* A child's report on a capture. */
 struct collect_report {
@@ -68,6 +69,8 @@ void device_ended(struct collect *collect, struct device *device, time_t now);
 /* index.c. Appends a line about a capture: "stored", "incomplete", "deleted". */
 void index_put(struct collect *collect, const struct device *device, const char *what,
                const char *name, uint64_t bytes);
+/* The version of a line, without its newline or with it. */
+unsigned index_version(const char *line);
 /* Opens the folder, makes it if need be, and locks it. False: it can't be, as reported. */
 bool index_open(struct collect *collect);
 /* [NAME=]TARGET. False: the name can't be one of a folder. */

@@ -75,8 +75,9 @@ void index_put(struct collect *collect, const struct device *device, const char 
     collect_index_json_text(text, sizeof(text), name);
     int n = snprintf(line, sizeof(line),
                      "{\"time\":\"%s\",\"device\":\"%s\",\"what\":\"%s\",\"file\":\"%s/%s\","
-                     "\"bytes\":%llu}\n",
-                     date, device->name, what, device->name, text, (unsigned long long)bytes);
+                     "\"bytes\":%llu,\"version\":%u}\n",
+                     date, device->name, what, device->name, text, (unsigned long long)bytes,
+                     COLLECT_VERSION);
     int error = journal_append(&collect->journal, line, (size_t)n);
 
     if (error != 0) {
@@ -87,6 +88,42 @@ void index_put(struct collect *collect, const struct device *device, const char 
             (unsigned long long)bytes);
         collect->is_failed = true;
     }
+}
+
+unsigned index_version(const char *line)
+{
+    const char *at = strrchr(line, ','); /* the last member; names can't hold its quotes */
+    unsigned version;
+
+    return at != NULL && sscanf(at, ",\"version\":%u", &version) == 1 ? version : 1;
+}
+
+/* False after a message: the last whole line is of a later kymo. */
+static bool collect_index_is_known(const struct collect *collect)
+{
+    char text[8192], why[160];
+    off_t end = lseek(collect->journal.fd, 0, SEEK_END);
+    off_t from = end > (off_t)sizeof(text) - 1 ? end - ((off_t)sizeof(text) - 1) : 0;
+    ssize_t length = pread(collect->journal.fd, text, sizeof(text) - 1, from);
+    char *last;
+    unsigned version;
+
+    text[length > 0 ? length : 0] = '\0';
+    last = strrchr(text, '\n');
+    if (last == NULL) {
+        return true;
+    }
+    *last = '\0';
+    version = index_version(text);
+    if (version == COLLECT_VERSION) {
+        return true;
+    }
+    snprintf(why, sizeof(why),
+             "%s has lines of version %u, this kymo writes version %u; use the kymo that made it, "
+             "or name a new folder",
+             COLLECT_INDEX, version, COLLECT_VERSION);
+    kymo_error("collect: %s/%s", collect->path, why);
+    return false;
 }
 
 /* Returns true if there is nothing in the folder. */
@@ -238,6 +275,9 @@ bool index_open(struct collect *collect)
     }
     /* Captures are deleted to make room, so the folder must be one that collect has made. */
     if (!index_file_open(collect) || !index_journal_open(collect)) {
+        return false;
+    }
+    if (!collect_index_is_known(collect)) {
         return false;
     }
     for (unsigned i = 0; i < collect->ndevices; i++) {

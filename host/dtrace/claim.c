@@ -9,6 +9,23 @@
 #include <errno.h>
 #include <string.h>
 
+/* False after a message: the program in the target was compiled by another kymo. */
+static bool claim_is_known(const void *claimed, size_t size)
+{
+    const struct dtrace_image *image = claimed;
+
+    if (size < sizeof(*image) || image->magic != DTRACE_IMAGE_MAGIC ||
+        image->version == DTRACE_IMAGE_VERSION) {
+        return true; /* what else is wrong is found later */
+    }
+    fprintf(
+        stderr,
+        "dtrace: the boot's program is an image of version %u, this kymo has version %u: use the "
+        "kymo that compiled it\n",
+        image->version, (unsigned)DTRACE_IMAGE_VERSION);
+    return false;
+}
+
 static void say_claim_failed(int error)
 {
     if (error == -ENOENT) {
@@ -30,6 +47,8 @@ int command_look_at_claim(struct command *c)
 
     if (error) {
         say_claim_failed(error);
+    } else if (!claim_is_known(c->claimed, size)) {
+        error = -EINVAL;
     } else if (!c->nsources) {
         c->foreign = true;
         dt_session_distrust(c->session);

@@ -62,8 +62,11 @@ static void take_size(struct extract_disk *disk)
 {
     struct blocklog_super *super = &disk->super;
 
-    if (extract_disk_read(disk, 0, super, 1) == 0 && blocklog_super_is_sound(super) &&
-        super->sectors > disk->disk.sectors) {
+    if (extract_disk_read(disk, 0, super, 1) != 0) {
+        return;
+    }
+    disk->later = blocklog_super_is_later(super);
+    if (blocklog_super_is_sound(super) && super->sectors > disk->disk.sectors) {
         disk->missing = super->sectors - disk->disk.sectors;
         disk->disk.sectors = super->sectors;
     }
@@ -101,7 +104,15 @@ int extract_disk_open(struct extract_disk *disk, const char *path)
                                         .flush = extract_disk_flush,
                                         .next = extract_disk_next};
     disk->missing = 0;
+    disk->later = 0;
     take_size(disk);
+    if (disk->later != 0) {
+        kymo_error(
+            "%s: a block log of version %u, this kymo reads versions 1 to %u: use a later kymo",
+            path, disk->later, BLOCKLOG_VERSION);
+        extract_disk_close(disk);
+        return -1;
+    }
     return 0;
 }
 

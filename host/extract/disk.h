@@ -10,6 +10,7 @@ struct extract_disk {
     struct blocklog_disk disk;   /* as large as its first sector says that it was */
     uint64_t missing;            /* sectors of it that the image doesn't have */
     struct blocklog_super super; /* its first sector, if some are missing */
+    uint32_t later;              /* a version of the log that this kymo does not know; 0: none */
     int fd;
 };
 

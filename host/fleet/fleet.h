@@ -26,6 +26,12 @@
 /* In the folder of kymo export --parquet; engines pass over names that begin with _. */
 #define FLEET_MARK "_kymo"
 
+/* mark.c. Writes the mark. 0, or -1 after a message. */
+int fleet_mark_write(const char *folder, int fd);
+/* Returns 0 if this kymo knows the folder's layout, -1 after a message. *is_empty: the mark has no
+ * text yet, as a process that was killed leaves it. */
+int fleet_mark_check(const char *folder, int fd, bool *is_empty);
+
 /* ---- source.c: captures, and where they are from ----------------------------------- */
 
 struct fleet_source {

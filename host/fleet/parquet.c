@@ -168,8 +168,8 @@ static bool dataset_is_empty(const struct dataset *dataset)
 
 static int dataset_open(struct dataset *dataset)
 {
-    static const char text[] = "{\"kymo\":\"dataset\",\"version\":1}\n";
     char path[PATH_MAX];
+    bool is_empty;
 
     if (snprintf(path, sizeof(path), "%s/%s", dataset->path, FLEET_MARK) >=
         (int)sizeof(path) - 1024) {
@@ -187,9 +187,6 @@ static int dataset_open(struct dataset *dataset)
             return -1;
         }
         dataset->mark = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (dataset->mark >= 0 && pwrite(dataset->mark, text, strlen(text), 0) < 0) {
-            return parquet_report_error(dataset, FLEET_MARK, errno);
-        }
     }
     if (dataset->mark < 0) {
         return parquet_report_error(dataset, "", errno);
@@ -200,7 +197,9 @@ static int dataset_open(struct dataset *dataset)
             return parquet_report_error(dataset, FLEET_MARK, errno);
         }
     }
-    if (remains_remove(dataset) != 0) {
+    if (fleet_mark_check(dataset->path, dataset->mark, &is_empty) != 0 ||
+        (is_empty && fleet_mark_write(dataset->path, dataset->mark) != 0) ||
+        remains_remove(dataset) != 0) {
         return -1;
     }
     snprintf(dataset->staging, sizeof(dataset->staging), STAGING "%d", (int)getpid());

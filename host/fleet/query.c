@@ -4,6 +4,7 @@
  * node with query.js, which has the SQL and the output. Proof: test/host/fleet/check.py.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -110,6 +111,28 @@ static int fleet_query_options_parse(struct query *query, int argc, char **argv)
     return query->file != NULL ? (file_read(query) == KYMO_OK ? -1 : KYMO_FAILURE) : -1;
 }
 
+/* Returns true if the folder is one that this kymo reads; else false after a message. */
+static bool query_folder_is_known(const char *folder)
+{
+    char path[PATH_MAX];
+    bool known, is_empty;
+    int mark;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, FLEET_MARK);
+    mark = open(path, O_RDONLY | O_CLOEXEC);
+    if (mark < 0 && errno == ENOENT && access(folder, F_OK) == 0) {
+        kymo_error("%s: is no folder of kymo export --parquet: it has no %s", folder, FLEET_MARK);
+        return false;
+    }
+    if (mark < 0) {
+        kymo_error("%s: %s", folder, strerror(errno));
+        return false;
+    }
+    known = fleet_mark_check(folder, mark, &is_empty) == 0;
+    close(mark);
+    return known;
+}
+
 static int query_run(const struct query *query)
 {
     char script[PATH_MAX], module[PATH_MAX], views[PATH_MAX], memory[32];
@@ -124,17 +147,15 @@ static int query_run(const struct query *query)
                     NULL};
 
     snprintf(memory, sizeof(memory), "%" PRIu64, query->memory);
+    if (!query_folder_is_known(query->folder)) {
+        return KYMO_FAILURE;
+    }
     if (!fleet_file("query.js", script) || !fleet_file("views.sql", views) ||
         !fleet_duckdb(module)) {
         return KYMO_FAILURE;
     }
     if (chdir(query->folder) != 0) {
         kymo_error("%s: %s", query->folder, strerror(errno));
-        return KYMO_FAILURE;
-    }
-    if (access(FLEET_MARK, F_OK) != 0) {
-        kymo_error("%s: is no folder of kymo export --parquet: it has no %s", query->folder,
-                   FLEET_MARK);
         return KYMO_FAILURE;
     }
     execvp(argv[0], argv);

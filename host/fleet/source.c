@@ -122,6 +122,13 @@ static int fleet_source_line_take(struct fleet_sources *sources, const char *fol
     char what[16], device[FLEET_NAME + 1], file[1024], when[32], path[PATH_MAX];
     struct fleet_source *source;
 
+    if (index_version(line) != COLLECT_VERSION) {
+        kymo_error(
+            "%s/%s: a line of version %u, this kymo reads version %u: use the kymo that made "
+            "it",
+            folder, COLLECT_INDEX, index_version(line), COLLECT_VERSION);
+        return -1;
+    }
     if (!member_read(line, "what", what, sizeof(what)) ||
         !member_read(line, "device", device, sizeof(device)) ||
         !member_read(line, "file", file, sizeof(file)) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The view that the command's judge (host/verify/) has of a capture that libkev has read, and
- * programs don't. libkev.so does not export it.
+ * A view of a capture that libkev has read, for the command's judge (host/verify/). libkev.so does
+ * not export it.
  */
 #ifndef HOST_KEV_INSIDE_H
 #define HOST_KEV_INSIDE_H

@@ -18,6 +18,7 @@
 #include "host/print/print.h"
 #include "host/print/row.h"
 #include "host/print/symbols.h"
+#include "host/verify/verify.h"
 
 #define POLL_MS 50
 #define PROGRESS_EVENTS 65536
@@ -97,7 +98,7 @@ bool print_learn(struct print *print, struct kev *kev)
         owners_begin(print->owners);
     }
     if (error.no_memory) {
-        kymo_report_error(&error);
+        verify_refuse(&error);
     }
     kev_rewind(kev);
     return !error.no_memory;

@@ -132,7 +132,7 @@ static inline bool kev_slot_is_injected(const struct trace_slot *slot)
 bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot);
 int kev_skip_damage(struct kev *kev, struct kev_error *error);
 /* index_next.c: another capture in the same file. */
-/* Where one begins at or after `from` and before `to`; `to`: nowhere. -1 and *error. */
+/* Returns the place of one at or after `from` and before `to`; `to`: none. -1 and *error. */
 int64_t kev_another_find(struct kev *kev, uint64_t from, uint64_t to, struct kev_error *error);
 /* True if one begins right at `at`. */
 bool kev_another_begins(struct kev *kev, uint64_t at);

@@ -14,11 +14,22 @@
 #define BEGIN_BYTES (sizeof(KEV_BEGIN) - 1)
 #define CHUNK_BYTES 65536
 
+/* Recovering a damaged head: buffers are looked for from the file's start, and before the first of
+ * them any header is this capture's. */
+static bool header_is_own(const struct kev *kev)
+{
+    return kev->head_damaged && kev->info.buffers == 0;
+}
+
 int64_t kev_another_find(struct kev *kev, uint64_t from, uint64_t to, struct kev_error *error)
 {
-    char *bytes = malloc(CHUNK_BYTES);
+    char *bytes;
     int64_t found = (int64_t)to;
 
+    if (header_is_own(kev)) {
+        return found;
+    }
+    bytes = malloc(CHUNK_BYTES);
     if (bytes == NULL) {
         return kev_fail_plain(error, kev->file.path, "out of memory");
     }
@@ -46,7 +57,8 @@ bool kev_another_begins(struct kev *kev, uint64_t at)
     const uint8_t *bytes;
     long len = kev_file_look(&kev->file, at, BEGIN_BYTES, &bytes, &error);
 
-    return len == (long)BEGIN_BYTES && memcmp(bytes, KEV_BEGIN, BEGIN_BYTES) == 0;
+    return !header_is_own(kev) && len == (long)BEGIN_BYTES &&
+           memcmp(bytes, KEV_BEGIN, BEGIN_BYTES) == 0;
 }
 
 void kev_another_take(struct kev *kev, uint64_t at)

@@ -115,21 +115,13 @@ bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot)
     return kev_slot_is_dropped(slot) && TRACE_GET_CPU(slot->header) < kev->info.ncpu;
 }
 
-/* Where another capture begins before `to`, `to`: nowhere. A head that is damaged may come after
- * bytes that are not the capture's: before the first buffer any header is this one's. */
-static int64_t another_before(struct kev *kev, uint64_t from, uint64_t to, struct kev_error *error)
-{
-    return kev->head_damaged && kev->info.buffers == 0 ? (int64_t)to
-                                                       : kev_another_find(kev, from, to, error);
-}
-
 /* Recovering: continues at the next plausible buffer, but not with that of another capture. */
 int kev_skip_damage(struct kev *kev, struct kev_error *error)
 {
     uint64_t at = kev->index.end;
     int64_t next = kev_resync(kev, at + 1, kev->file.size, error);
 
-    int64_t another = next < 0 ? -1 : another_before(kev, at, (uint64_t)next, error);
+    int64_t another = next < 0 ? -1 : kev_another_find(kev, at, (uint64_t)next, error);
 
     if (another < 0) {
         return -1;
@@ -188,7 +180,7 @@ int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct k
         return 0;
     }
     next = kev_resync(kev, offset + 2 * TRACE_SLOT_BYTES, kev->file.size, error);
-    next = next < 0 ? -1 : another_before(kev, offset, (uint64_t)next, error);
+    next = next < 0 ? -1 : kev_another_find(kev, offset, (uint64_t)next, error);
     if (next < 0) {
         return -1;
     }

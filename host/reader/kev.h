@@ -150,7 +150,7 @@ struct kev_info {
     bool checked;  /* the format has CHECK, BUFFER_END and END (1.02 and later) */
     bool ended;    /* it has its end mark */
     bool recovers; /* it was opened with `recover` */
-    /* Where another capture begins in the same file, which is not read; 0: nowhere. kev_next() says
+    /* The place of another capture in the same file, which is not read; 0: none. kev_next() says
      * so after this one's last event, by an error with `given` set; when recovering, only this. */
     uint64_t next_capture;
     /* In another kernel's capture: events with the same time as the one before on their CPU, among

@@ -123,7 +123,7 @@ static uint8_t *make_notes(struct target *t, const void *saved, size_t bytes, in
         *error = -ENOMEM;
         return NULL;
     }
-    struct notes_head head = {NOTES_MAGIC, 1, (uint32_t)bytes, 0};
+    struct notes_head head = {NOTES_MAGIC, NOTES_VERSION, (uint32_t)bytes, 0};
     memcpy(notes, &head, sizeof(head));
     memcpy(notes + sizeof(head), saved, bytes);
     memcpy(notes + sizeof(head) + bytes, r->transcript, r->ntranscript);

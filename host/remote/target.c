@@ -239,7 +239,11 @@ static int ask_info(struct remote *r)
         return error;
     }
     if (i->version != KYMO_D_VERSION) {
-        return remote_nonsense(r, "D of another version");
+        char text[60];
+
+        snprintf(text, sizeof(text), "D of version %u, this kymo has version %u", i->version,
+                 (unsigned)KYMO_D_VERSION);
+        return remote_nonsense(r, text);
     }
     if (i->cpus == 0 || i->cpus > REMOTE_CPUS_MAX ||
         (i->pointer_bytes != 4 && i->pointer_bytes != 8) ||

@@ -105,7 +105,7 @@ static enum verify_kind kind_of_fault(const struct kev_fault *fault)
                                               : VERIFY_UNREADABLE;
 }
 
-/* The fault of a capture of which all could be read. */
+/* The verdict on a capture of which all could be read. */
 static enum verify_kind kind_of_end(const struct kev *kev)
 {
     const struct kev_error *ended = kev_ended_by(kev);

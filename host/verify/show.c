@@ -20,7 +20,7 @@ static const char *const show_kinds[] = {
 typedef void show_loss(unsigned cpu, const char *class, const char *reason, uint64_t events,
                        bool first);
 
-static void verify_show_losses(const struct verify_result *result, show_loss *show)
+static void show_each_loss(const struct verify_result *result, show_loss *show)
 {
     bool first = true;
 
@@ -151,7 +151,7 @@ void verify_show_text(const struct verify_result *result)
     if (result->nscopes == 0) {
         show_line("scope", "all events of all CPUs");
     }
-    verify_show_losses(result, show_line_of_loss);
+    show_each_loss(result, show_line_of_loss);
     if (result->lost == 0) {
         show_line("losses", "none is counted");
     }
@@ -230,7 +230,7 @@ void verify_show_json(const struct verify_result *result)
             putchar('}');
         }
         printf("],\"lost\":%" PRIu64 ",\"losses\":[", result->lost);
-        verify_show_losses(result, show_object_of_loss);
+        show_each_loss(result, show_object_of_loss);
         putchar(']');
     }
     printf("}\n");

@@ -36,7 +36,7 @@ struct verify_result {
     const char *path;
     enum verify_kind kind;
     char message[1024]; /* what is wrong first; "": nothing */
-    /* The valid part of a damaged one; NULL or without facts: none. */
+    /* The capture, or the valid part of a damaged one; NULL or without facts: none. */
     struct kev_capture *capture;
     struct verify_scope scopes[VERIFY_SCOPES];
     unsigned nscopes;

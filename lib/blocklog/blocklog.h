@@ -74,6 +74,8 @@ uint64_t blocklog_record_from(const struct blocklog *log, uint64_t at);
  * description of a disk. */
 bool blocklog_header_is_sound(const struct blocklog_header *header);
 bool blocklog_super_is_sound(const struct blocklog_super *super);
+/* Returns the version of a valid description that is later than BLOCKLOG_VERSION, else 0. */
+uint32_t blocklog_super_is_later(const struct blocklog_super *super);
 /* Returns the record's number of frames: the next record may be that far away. */
 uint32_t blocklog_frames_of(const struct blocklog_header *header);
 /* Reads the data of its piece i, into room for BLOCKLOG_DATA_BYTES; sets *bytes. -EBADMSG:

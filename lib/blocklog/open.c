@@ -23,6 +23,15 @@ static uint64_t frames_most(const struct blocklog_super *super)
     return after < first ? 0 : (after - first) / (super->header_sectors + BLOCKLOG_DATA_SECTORS);
 }
 
+uint32_t blocklog_super_is_later(const struct blocklog_super *super)
+{
+    return memcmp(super->magic, BLOCKLOG_SUPER_MAGIC, sizeof(super->magic)) == 0 &&
+                   super->version > BLOCKLOG_VERSION &&
+                   super->crc == blocklog_crc(super, sizeof(*super) - sizeof(super->crc))
+               ? super->version
+               : 0;
+}
+
 bool blocklog_super_is_sound(const struct blocklog_super *super)
 {
     return memcmp(super->magic, BLOCKLOG_SUPER_MAGIC, sizeof(super->magic)) == 0 &&

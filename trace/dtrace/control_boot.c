@@ -71,7 +71,7 @@ static void control_boot_describe(struct describing *d,
                                   const struct dtrace_control_program *program)
 {
     const struct dtrace_image *image = program->image;
-    struct notes_head head = {NOTES_MAGIC, 1, program->bytes - image->size, 0};
+    struct notes_head head = {NOTES_MAGIC, NOTES_VERSION, program->bytes - image->size, 0};
     uint32_t known = 0; /* probes, by id, to avoid repeating a request */
 
     control_boot_put(d, &head, sizeof(head));

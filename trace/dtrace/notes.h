@@ -14,10 +14,11 @@
 #include <stdint.h>
 
 #define NOTES_MAGIC 0x6e44796bu /* "kyDn" */
+#define NOTES_VERSION 1
 
 struct notes_head {
     uint32_t magic;
-    uint32_t version; /* 1 */
+    uint32_t version; /* NOTES_VERSION */
     uint32_t saved;   /* bytes of the saved settings and sources */
     uint32_t pad;
 };

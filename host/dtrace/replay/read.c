@@ -348,6 +348,7 @@ struct replay *replay_read(const char *path)
         return NULL;
     }
     for (struct replay *r = in.first; r && ok; r = r->next) {
+        r->path = path;
         ok = replay_sort(r);
     }
     if (!ok) {
@@ -393,7 +394,8 @@ const void *replay_saved(const struct replay *r, size_t *bytes)
     }
     memcpy(&head, r->notes, sizeof(head));
     *bytes = head.saved;
-    return head.magic == NOTES_MAGIC && head.version == 1 && head.saved <= r->total - sizeof(head)
+    return head.magic == NOTES_MAGIC && head.version == NOTES_VERSION &&
+                   head.saved <= r->total - sizeof(head)
                ? r->notes + sizeof(head)
                : NULL;
 }

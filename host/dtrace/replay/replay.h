@@ -52,6 +52,7 @@ struct replay_process {
 
 struct replay { /* one consumer */
     struct replay *next;
+    const char *path; /* of the capture, the caller's */
     uint32_t handle;
     uint8_t *notes;
     uint32_t total, nnotes; /* bytes of the notes; how many of them were found */

@@ -11,6 +11,7 @@
 #include "trace/dtrace/log_event.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -418,13 +419,33 @@ static void replay_close(struct wire *wire)
 static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason, replay_close,
                                            NULL};
 
+/* Returns the reason why there are no notes that can be used. */
+static const char *replay_lack(const struct replay *r)
+{
+    static char text[160];
+    struct notes_head head;
+
+    if (r->total < sizeof(head) || r->nnotes != r->total) {
+        return "the capture lacks part of the program's description";
+    }
+    memcpy(&head, r->notes, sizeof(head));
+    if (head.magic != NOTES_MAGIC || head.version == NOTES_VERSION) {
+        return "the program's description in the capture is invalid";
+    }
+    snprintf(text, sizeof(text),
+             "%.60s: the program's description is of version %u, this kymo reads version %u: use a "
+             "later kymo",
+             r->path, head.version, NOTES_VERSION);
+    return text;
+}
+
 struct wire *replay_wire(struct replay *r, const char **why)
 {
     struct replay_wire_state *w = calloc(1, sizeof(*w));
     size_t saved;
     const uint8_t *notes = replay_saved(r, &saved);
 
-    *why = notes ? "Not enough space" : "the capture lacks part of the program's description";
+    *why = notes ? "Not enough space" : replay_lack(r);
     r->printed = calloc(r->ncpus, sizeof(*r->printed));
     if (!w || !notes || !r->printed) {
         free(w);

@@ -38,6 +38,7 @@ struct posing {
 };
 
 static uint8_t build_id[20];
+static bool is_later, has_later_image; /* the target is of a later kymo; its boot's program is */
 
 static int posing_send(struct wire *wire, const void *message, size_t bytes)
 {
@@ -58,6 +59,9 @@ static long posing_receive(struct wire *wire, void *message, size_t room, int ti
         memcpy(info->build_id, build_id, sizeof(build_id));
         strcpy(info->board, "virt-a64");
         info->strsize = 64;
+        info->version = is_later ? 99 : info->version;
+    } else if (call->command == KYMO_D_LOOK && has_later_image && bytes > 100) {
+        ((struct dtrace_image *)(void *)(call + 1))->version = 99;
     } else if (call->command == KYMO_D_PROCESS && call->result == 0) {
         strcpy(process->name, "sensor");
         process->text = 0x10400000;
@@ -436,6 +440,22 @@ static void test_claim(void **state)
     must_say("harm");
 }
 
+/* A later kymo's: both versions are named. */
+static void test_later(void **state)
+{
+    (void)state;
+    is_later = true;
+    must_end(dtrace("-qn", "BEGIN { exit(0); }", NULL, NULL), 1);
+    must_say("D of version 99, this kymo has version");
+    is_later = false;
+    boot(compile("-qn", "BEGIN { exit(0); }"));
+    has_later_image = true;
+    must_end(dtrace("-a", NULL, NULL, NULL), 1);
+    must_say("an image of version 99, this kymo has version");
+    has_later_image = false;
+    must_end(dtrace("-a", NULL, NULL, NULL), 0);
+}
+
 /* What came with it, damaged: it ends, with a message or as it would. */
 static void test_claim_damaged(void **state)
 {
@@ -507,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_program_damaged), cmocka_unit_test(test_process),
         cmocka_unit_test(test_process_damaged), cmocka_unit_test(test_claim),
         cmocka_unit_test(test_claim_damaged),   cmocka_unit_test(test_damaged_image),
+        cmocka_unit_test(test_later),
     };
 
     return cmocka_run_group_tests(tests, start, NULL);
