@@ -99,8 +99,7 @@ static int selection_use(struct command *command, int option, const char *value)
             kev_capture_select(command->export.capture, common_options[i].name, value) !=
                 KEV_COMPLETE) {
             if (kev_capture_fault(command->export.capture)->code == KEV_FAULT_SYSTEM) {
-                kymo_report_fault(kev_capture_fault(command->export.capture));
-                return KYMO_FAILURE;
+                return verify_refuse_fault(kev_capture_fault(command->export.capture));
             }
             return kymo_usage("export", "export: %s",
                               kev_capture_fault(command->export.capture)->text);
