@@ -85,10 +85,7 @@ static int split_first(int argc, char ***argv)
     char *rest = NULL;
     int n = 0;
 
-    words = calloc((size_t)argc + strlen((*argv)[1]) + 1, sizeof(*words));
-    if (!words) {
-        return argc;
-    }
+    words = kymo_memory(calloc((size_t)argc + strlen((*argv)[1]) + 1, sizeof(*words)));
     words[n++] = (*argv)[0];
     for (char *word = strtok_r((*argv)[1], blanks, &rest); word;
          word = strtok_r(NULL, blanks, &rest)) {

@@ -206,8 +206,8 @@ static int assert_all(struct assertion *a)
 
 static int assert_main(int argc, char **argv)
 {
-    struct assertion a = {.args = calloc((size_t)argc + 1, sizeof(*a.args))};
-    int status = a.args ? assert_options_parse(&a, argc, argv) : KYMO_FAILURE;
+    struct assertion a = {.args = kymo_memory(calloc((size_t)argc + 1, sizeof(*a.args)))};
+    int status = assert_options_parse(&a, argc, argv);
 
     status = status < 0 ? assert_all(&a) : status;
     rules_free(&a);

@@ -227,8 +227,8 @@ static int path_add(struct diff_side *side, const char *path)
 /* Words before --vs are of A; without one there are two. */
 static int diff_options_parse(struct diff *diff, int argc, char **argv)
 {
-    const char **words = calloc((size_t)argc + 1, sizeof(*words));
-    int n = 0, vs = -1, option, status = words != NULL ? -1 : KYMO_FAILURE;
+    const char **words = kymo_memory(calloc((size_t)argc + 1, sizeof(*words)));
+    int n = 0, vs = -1, option, status = -1;
 
     opterr = 0;
     while (status < 0 && (option = getopt_long(argc, argv, "-:h", diff_options, NULL)) != -1) {
