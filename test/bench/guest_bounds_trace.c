@@ -221,7 +221,7 @@ int bounds_of_retained(void)
     return error || TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0 || seals();
 }
 
-/* As many static probes as a process may have, which all commands behind this switch, too. One
+/* As many static probes as a process may have, which all commands after this switch, too. One
  * place will do for all: each is looked at and written. */
 static void fill_sites(void)
 {

@@ -216,7 +216,7 @@ static int with_script(const char *script, int (*calls)(int coid, int chid), int
         return failed(name);
     }
     memcpy(&head, image, sizeof(head));
-    call.in_bytes = head.size; /* kymo dtrace --compile writes the source behind it */
+    call.in_bytes = head.size; /* kymo dtrace --compile writes the source after it */
     if (DtraceControl(&call, image, out) < 0) {
         return failed(name);
     }

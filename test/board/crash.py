@@ -99,7 +99,7 @@ def misplaced(found, symbols):
 
 
 def report_wrong(boot, kind, pid, text, want, symbols):
-    """One crash's report: `text` begins behind "Process <pid>"."""
+    """One crash's report: `text` begins after "Process <pid>"."""
     signal, what, address, own = want
     head = re.match(r" \(crash\) terminated: (\w+), (.*) 0x([0-9a-f]+), thread 1$", text, re.M)
     ip = re.search(r"^  ip 0x([0-9a-f]+)", text, re.M)

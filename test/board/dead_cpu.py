@@ -25,7 +25,7 @@ def prepare(boot):
         tree = bytearray(f.read())
     structure, strings = struct.unpack_from(">2I", tree, 8)
     strings_bytes, structure_bytes = struct.unpack_from(">2I", tree, 32)
-    # The emulator doubles the room behind the tree, and then the kernel finds it too long.
+    # The emulator doubles the room after the tree, and then the kernel finds it too long.
     del tree[max(structure + structure_bytes, strings + strings_bytes):]
     struct.pack_into(">I", tree, 4, len(tree))
     at = tree.index(NODE) + len(NODE)

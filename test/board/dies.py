@@ -192,7 +192,7 @@ def check_panic(machine, boot, said, registers):
 
 
 def deaths(board, folder, count, multi, report):
-    """A boot for each probe, at once one behind the other."""
+    """A boot for each probe, at once one after the other."""
     machine = Machine(board, "dies", folder, multi=multi)
     names, known = probes.probes(), False  # known: what the boot before has left
     try:
@@ -221,7 +221,7 @@ def deaths(board, folder, count, multi, report):
 WRITER = re.compile(r"(trace_emit_|trace_log_|log_|trace_ring_|trace_clock_|trace_loss_|"
                     r"trace_kercall|trace_retain|trace_user|trace_insert|log_and_probe)")
 AHEAD_SECONDS = 0.4
-SKIPS, STEPS = 3, 40  # at most: hits before the last one, instructions behind it
+SKIPS, STEPS = 3, 40  # at most: hits before the last one, instructions after it
 
 
 def cut(stub, places, size):

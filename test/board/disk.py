@@ -157,7 +157,7 @@ def records_are_missing(image):
                for frame in range((len(data) // SECTOR - FIRST - 9) // FRAME)]
     kinds = [(at, kind) for at, magic, kind in headers if magic == b"Klog"]
     end = next(i for i, (_, kind) in enumerate(kinds) if kind == 3)
-    records = [at for at, kind in kinds[2:end]]  # behind the capture's beginning and its header
+    records = [at for at, kind in kinds[2:end]]  # after the capture's beginning and its header
     expect(len(records) > 2, f"{len(records)} records")
     damaged = image + ".missing"
     for number, at in enumerate(records):
@@ -176,7 +176,7 @@ def records_are_missing(image):
 
 
 def the_disk_after_a_reboot(board):
-    """A logger that was killed leaves a capture that is cut; the next one goes behind it."""
+    """A logger that was killed leaves a capture that is cut; the next one goes after it."""
     disk = Disk(board, "again")
     try:
         disk.record("--format -n 2", "one.kev")
@@ -475,7 +475,7 @@ def log_entries(path):
 
 
 def split(entries):
-    """Sector by sector, and flushes as None; a flush's own data comes behind it."""
+    """Sector by sector, and flushes as None; a flush's own data comes after it."""
     steps = []
     for sector, body, flush in entries:
         if flush:

@@ -174,7 +174,7 @@ def lines_of(bench, n, consumer):
     """How many lines each producer has, all of them right."""
     lines, last = [0] * CPUS[bench.board], [-1] * CPUS[bench.board]
     text = consumer.out.splitlines()
-    expect(text.count("") <= 2, "empty lines")  # at ^C, and behind the last record
+    expect(text.count("") <= 2, "empty lines")  # at ^C, and after the last record
     for line in filter(None, text):
         found = re.fullmatch(r"(\d+) (\d+) (\d+)", line)
         expect(found, f"a wrong line {line!r}")

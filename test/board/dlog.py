@@ -426,7 +426,7 @@ WATCH = """BEGIN { printf("ready\\n"); }
 @contextlib.contextmanager
 def at_work(b, seconds, *jobs):
     """Consumers with these words of dtrace, each of which has been on for so many seconds of the
-    board at least: a third one sees their calls. Behind the block they are killed."""
+    board at least: a third one sees their calls. After the block they are killed."""
     watch = subprocess.Popen([KYMO, "dtrace", "-t", b.spec, "-qn", WATCH % (len(jobs), seconds)],
                              env=b.env, cwd=b.dir, text=True, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -218,7 +218,7 @@ def cuts(board, folder, count, report):
                     stub.ask("Qqemu.sstep=1")  # interrupts come between the steps, too
                 else:
                     stub.stop()
-                dies = boot == count  # the stub is of no use behind that
+                dies = boot == count  # the stub is of no use after that
                 where = (panics(stub, places, machine, board) if dies
                          else cut(stub, places, 2 if board == "mps2-an386" else 4))
                 path, printed, records, said = look(machine, boot, cpus)

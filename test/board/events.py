@@ -29,7 +29,7 @@ FACTS = {
 # ---- the capture's print ------------------------------------------------------------------------
 
 def steps(path):
-    """The lines behind each mark that the process which made it caused, without their heads, one
+    """The lines after each mark that the process which made it caused, without their heads, one
     blank for many. A call that lost the CPU to another thread is none of the process's doing: then
     INT_CALL stands right before the THREADY of the thread that runs (docs/reference/format.md)."""
     done = subprocess.run([KYMO, "print", "-n", path], capture_output=True, text=True, check=True,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A line between a host and a board that does what lines do.
 
-A unix socket to connect to, and behind it the emulator's: another, or a TCP address. Bytes are
+A unix socket to connect to, and after it the emulator's: another, or a TCP address. Bytes are
 dropped, flipped, doubled, inserted, held back, at random from a seed; or paced like a UART; or the
 host stops reading; or the plug is pulled.
 """

@@ -54,7 +54,7 @@ def may_pass(cls, event, d1, d2):
 
 
 def wrong_in(path, events, stopped):
-    """The dump of the state, before the first user event and behind the last, may hold others."""
+    """The dump of the state, before the first user event and after the last, may hold others."""
     found = [(h >> 10 & 0x1f, h & 0x3ff, time, d1, d2) for h, time, d1, d2 in kev.raw_slots(path)
              if h >> 30 < 2]
     times = [time for cls, event, time, _, _ in found if cls == USER and event == 0]

@@ -192,7 +192,7 @@ def the_console_is_the_console(bench):
 
 @contextlib.contextmanager
 def listened_to(bench, target):
-    """A console, and the list of the lines that come from it. Its input ends behind the block."""
+    """A console, and the list of the lines that come from it. Its input ends after the block."""
     one = bench.start("console", "-t", target, stdin=subprocess.PIPE)
     lines = []
     ear = threading.Thread(target=lambda: lines.extend(iter(one.stdout.readline, "")))

@@ -162,7 +162,7 @@ def a_capture_without_a_run_is_empty(boot):
 
 
 def attributes_are_read_back(boot):
-    """The last first, behind the system page's length and before the arguments."""
+    """The last first, after the system page's length and before the arguments."""
     with open(os.path.join(boot.dir, "A.kev"), "rb") as f:
         head = f.read(2000)
     if b"TRACE__x::TRACE_note::two words, 3TRACE_first::1TRACE_FILTER_1::all " not in head:
@@ -220,7 +220,7 @@ def a_and_b_are_as_documented(boot):
 
 def it_says_how_much_it_lost(boot):
     """The report = DROPPED in the capture, per CPU. The last message while it records says no more:
-    events may be lost behind it."""
+    events may be lost after it."""
     text = logger.cases(boot)["starved"]
     told = LAG.findall(text)
     if not told:

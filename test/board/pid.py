@@ -257,7 +257,7 @@ def a_fault_is_at_its_own_address(bench):
 
 
 def a_probe_writes_to_the_programs_own_memory_only(bench):
-    """Where an exception behind the instruction would have no room for its frame, neither has a
+    """Where an exception after the instruction would have no room for its frame, neither has a
     probe of it: only Cortex-M has frames."""
     if bench.board != "mps2-an386":
         return

@@ -185,7 +185,7 @@ $(dies_D): $(B)/dies/dies-%.d: test/board/dies/probes.py test/dtrace/cause_rows.
 	@mkdir -p $(@D)
 	$(Q)/usr/bin/python3 test/board/dies/probes.py $* > $@
 
-# The kernel's code from behind the vectors to its end, where nothing may have changed: two
+# The kernel's code from after the vectors to its end, where nothing may have changed: two
 # addresses, recorded by a D program.
 $(B)/d/test/board/life/range.dif: $(B)/fbt_first.elf build/tools/mkd
 	@mkdir -p $(@D)
@@ -197,7 +197,7 @@ $(B)/d/test/board/life/range.dif: $(B)/fbt_first.elf build/tools/mkd
 # One that is compiled with this kernel, and the same for another one.
 $(B)/d/test/board/gate/shell.dif: D_OPTIONS += kernel=$(B)/kernel.elf
 $(B)/d/test/board/gate/shell.dif: $(B)/kernel.elf
-# As `kymo dtrace --compile` writes it: with the source behind it.
+# As `kymo dtrace --compile` writes it: with the source after it.
 $(B)/d/test/board/gate/sourced.dif: $(B)/d/test/board/gate/either.dif test/board/gate/either.d
 	$(Q)cat $^ > $@
 $(B)/d/test/board/gate/foreign.dif: $(B)/d/test/board/gate/shell.dif
@@ -216,7 +216,7 @@ kept_SCRIPT := $(call on_disk,test/board/boot_d/kept.start)
 kept_BOOT_D := test/board/boot_d/kept.d
 TEST_IMAGES_ASKED_FOR += kept
 
-# A flight recorder behind a gate, which comes into the image as make's IMAGE_D brings it.
+# A flight recorder after a gate, which comes into the image as make's IMAGE_D brings it.
 gated_PROGRAMS := $(flight_PROGRAMS)
 gated_SCRIPT := $(call over_link,test/board/boot_d/gated.start)
 gated_IMAGE_D := test/board/boot_d/gated.d

@@ -25,7 +25,7 @@ class Stub:
         self.running = False  # the emulator stops when somebody connects
 
     def until(self, mark, more=0):
-        """What comes up to this byte, and so many bytes behind it."""
+        """What comes up to this byte, and so many bytes after it."""
         while (at := self.kept.find(mark)) < 0 or len(self.kept) < at + 1 + more:
             data = self.sock.recv(65536)
             if not data:

@@ -341,7 +341,7 @@ class Suite:
     coverage: bool = False  # its capture counts for "every event row fires"
 
     def build_variant(self):
-        """What the name of its build folder has behind the board's."""
+        """What the name of its build folder has after the board's."""
         with_assertions = self.name in WITH_ASSERTIONS or (self.soak and self.image != "gate")
         with_assertions &= self.boards != PI or self.name == "api"  # one image is enough to build
         with_assertions &= self.boards != ZCU  # it has few images: ONLY_IMAGES

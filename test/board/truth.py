@@ -139,7 +139,7 @@ class Truth:
             {24: self.thread_begins, 25: self.thread_ends, 128: self.process_ends,
              192: self.process_begins}.get(number, lambda e: None)(e)
 
-    # ---- calls: who calls is who runs there; who was ended in one has its INT behind THDEAD
+    # ---- calls: who calls is who runs there; who was ended in one has its INT after THDEAD
 
     def ker_call(self, e):
         self.expect(e.cls == kev.call_class(e.number), e, f"call {e.number} in class {e.cls}")

@@ -150,7 +150,7 @@ def buffers(path):
             found.setdefault(header >> 24 & 63, []).extend([] if injected else [d1])
             at += 16 * d2
         else:
-            at += 16  # DROPPED, behind the last
+            at += 16  # DROPPED, after the last
     return found
 
 

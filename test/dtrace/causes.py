@@ -71,7 +71,7 @@ Types = collections.namedtuple("Types", "args words typed")
 
 
 def of_cell(text):
-    """`T name`, … are args[] and the words at once; behind `arg0` … are the words alone."""
+    """`T name`, … are args[] and the words at once; after `arg0` … are the words alone."""
     args, typed, words = text.partition("`arg0` …:")
     return Types([a.strip("`") for a in re.findall(r"`[^`]+`", args)],
                  re.findall(r"`([\w ]+) (\w+)`", words if typed else args), bool(typed))

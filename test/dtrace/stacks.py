@@ -7,7 +7,7 @@ stacks.py BOARD [--seconds N] [--each-instruction]
 Boots the image `stacks` (test/board/programs/t_stacks.c and the demo) and samples ustack() and
 stack() by a timer, at interrupts, kernel calls, switches and function probes. Each two neighbours
 of each stack are held against the disassembly of the program or kernel, which objdump has made: the
-return address stands behind a call, and what is called is the inner function, or one that jumps to
+return address stands after a call, and what is called is the inner function, or one that jumps to
 it (a tail call leaves no frame). The outermost function must be one that nothing calls: so no stack
 is cut short. Then the stacks that t_stacks must have shown are looked for, so that the test can't
 pass by seeing nothing. --each-instruction: the emulator may be interrupted at every instruction,
@@ -35,7 +35,7 @@ TARGET = re.compile(r"\b([0-9a-f]{3,16}) <")
 OUTERMOST = {
     "user": {"_start", "thread_run_entry"},  # the latter: lib/thread.c
     "kernel": {"armv7m_svc", "svc_arguments",
-               # behind the call of kernel_call(): to the program
+               # after the call of kernel_call(): to the program
                "armv7m_resume", "result_value", "result_error",
                # what interrupts a program
                "intr_entry", "intr_timer", "intr_entry_traced", "armv7m_systick_entered",
@@ -92,7 +92,7 @@ class Code:
         text = subprocess.run([TOOLS[board] + "objdump", "-dw", path],
                               capture_output=True, check=True, encoding="utf-8").stdout
         self.starts, self.functions = {}, []  # by address; (address, name)
-        self.calls = {}   # address behind a call: (where it goes or None)
+        self.calls = {}   # address after a call: (where it goes or None)
         self.jumps = {}   # function: functions that it jumps to; None: it knows by itself where
         current, falls = None, None
         for line in text.split("\n"):
@@ -168,7 +168,7 @@ class Checker:
         code = self.code("kernel" if kind == "kernel" else frames[0][0] or who)
         inner = None
         for i, (module, name, offset) in enumerate(frames):
-            if name.startswith("0x"):  # behind the last call of a function that ends with it
+            if name.startswith("0x"):  # after the last call of a function that ends with it
                 at = int(name, 16)
                 name = code.name_at(at - 1)
                 offset = at - code.address[name]

@@ -59,7 +59,7 @@ static void test_what_is_replaced(void **state)
         {"\xe0\x82\x9b", "\\340\\202\\233"},
         {"\xf0\x80\x82\x9b", "\\360\\200\\202\\233"},
         {"\xed\xa0\x80", "\\355\\240\\200"},          /* a surrogate */
-        {"\xf4\x90\x80\x80", "\\364\\220\\200\\200"}, /* behind the last character */
+        {"\xf4\x90\x80\x80", "\\364\\220\\200\\200"}, /* after the last character */
         {"\xef\xbf\xbe\xef\xbf\xbf", "\\357\\277\\276\\357\\277\\277"}, /* XML has no such */
         {"\xe2\x82\033[m", "\\342\\202\\033[m"},                        /* ESC within a character */
         {"\xe2\xc3\xbc", "\\342\xc3\xbc"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose an event is, and what processes are called: at the beginning, behind gaps, of rings that
+ * Whose an event is, and what processes are called: at the beginning, after gaps, of rings that
  * tell their names at their end, of threads that others end.
  */
 #include <stdlib.h>
@@ -159,7 +159,7 @@ static void test_damage(void **state)
     event(mk, 0, PR_TH, STATE_RUNNING, 5, 1);
     mark(mk, 0, 5, 1);
     mk_flush_all(mk);
-    at = mk->slots_offset + 4 * TRACE_SLOT_BYTES; /* behind BUFFER, TIME, THRUNNING, mark */
+    at = mk->slots_offset + 4 * TRACE_SLOT_BYTES; /* after BUFFER, TIME, THRUNNING, mark */
     assert_int_equal(mk->bytes[at + 8], 6);
     mk->bytes[at + 2] = 0xff; /* reserved bits */
     asked = follow(mk, false, true);

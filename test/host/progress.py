@@ -90,7 +90,7 @@ for line in iter(sys.stdin.readline, ""):
 
 def freshest(kymo, folder):
     """What the terminal has of percentages that have all come before the first of them is read, and
-    of another table's right behind them."""
+    of another table's right after them."""
     gate, node = os.path.join(folder, "gate"), os.path.join(folder, "bin/node")
     os.mkfifo(gate)
     os.mkdir(os.path.dirname(node))

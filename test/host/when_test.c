@@ -103,7 +103,7 @@ static void test_there_and_back(void **state)
         assert_true(ns >= 0 && back <= time);
         assert_true(kymo_when_ns(back, start, hz) == ns || hz > 1000000000);
         assert_true(back == start || kymo_when_ns(back - 1, start, hz) < ns);
-        /* The other direction rounds down, too: behind zero away from it. */
+        /* The other direction rounds down, too: after zero away from it. */
         assert_true(kymo_when_ns(start, time, hz) <= -ns);
         assert_true(kymo_when_ns(start, time, hz) >= -ns - 1);
     }

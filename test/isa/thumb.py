@@ -3,7 +3,7 @@
 """Which Thumb-2 a probe may displace (isa/armv7m/step.h), against objdump's. thumb.py [COUNT]
 
 All instructions of 16 bits, and COUNT random ones of 32 bits: both see the same lengths; what is
-executed in its place is known, predictable, and goes on behind itself; what is emulated jumps, to
+executed in its place is known, predictable, and goes on after itself; what is emulated jumps, to
 where objdump says. Then all code of some programs of mps2-an386: what is refused in it has a
 reason. KYMO_SEED=n repeats a run.
 """

@@ -216,7 +216,7 @@ static void lists(void **state)
     }
 }
 
-/* The state behind each instruction of each IT block, as the manual's table A7-2 has it. */
+/* The state after each instruction of each IT block, as the manual's table A7-2 has it. */
 static void blocks(void **state)
 {
     (void)state;

@@ -2,7 +2,7 @@
 /*
  * For x86_test.c: x86-64's instructions by class, each with what isa/x86_64/step.h has to make of
  * it: moved, emulated, refused. Registers: rbx, rsi, rdi and rbp point to data, rsp to a stack, r11
- * to code; an operand that counts from the instruction's end is 0x900 to 0x1700 behind it, in data.
+ * to code; an operand that counts from the instruction's end is 0x900 to 0x1700 after it, in data.
  */
     .macro insn kind, text:vararg
     .pushsection .rodata.texts, "a", @progbits

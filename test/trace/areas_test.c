@@ -45,7 +45,7 @@ static void another_layout(void **state)
     retained_end();
 }
 
-/* Each area in turn is where the window ends, one byte longer, or ends behind UINT32_MAX: then
+/* Each area in turn is where the window ends, one byte longer, or ends after UINT32_MAX: then
  * there is no window. Without it, what it held is missing, and nothing else. */
 static void areas_of_any_size(void **state)
 {

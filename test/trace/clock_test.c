@@ -74,7 +74,7 @@ static void a_rollover_is_told(void **state)
     assert_int_equal(times_of_all(times, 2, &slots), 2);
     assert_int_equal(slots, 2);
     assert_int_equal(times[0], WRAP - 998);
-    assert_in_range(times[1], WRAP + 10, WRAP + 11); /* behind its TIME */
+    assert_in_range(times[1], WRAP + 10, WRAP + 11); /* after its TIME */
 }
 
 /* The low word comes out above, below and equal to the last one's. */
@@ -113,7 +113,7 @@ static void bumped_over_the_rollover(void **state)
     fake_pass(0, 5); /* still before it */
     insert_events(10);
     fake_pass(0, 6);
-    insert_events(10); /* behind it, still behind the stamps */
+    insert_events(10); /* after it, still after the stamps */
     fake_pass(0, 100);
     insert_events(10);
     assert_int_equal(times_of_all(times, 60, &slots), 60);

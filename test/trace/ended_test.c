@@ -176,7 +176,7 @@ static void who_idles_keeps_its_history(void **state)
     end_tracing();
 }
 
-/* Nothing is written if nothing is overwritten, and nothing behind a stop. */
+/* Nothing is written if nothing is overwritten, and nothing after a stop. */
 static void other_policies_need_none(void **state)
 {
     static const uint32_t modes[] = {_NTO_TRACE_SETLINEARMODE, KYMO_TRACE_SETFILLMODE};

@@ -432,7 +432,7 @@ static unsigned messages_site(void)
 }
 
 /* The site of messages is what the most demanding of its events needs; but D at the end of calls
- * is served behind the message. */
+ * is served after the message. */
 static void the_site_of_messages(void **state)
 {
     static const unsigned probed[] = {TRACE_EV_thread_state, TRACE_EV_change_pri,

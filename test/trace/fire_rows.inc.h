@@ -2,7 +2,7 @@
 /*
  * A function, `fire_` and its name, for each row of events.def, which calls its hook. Who includes
  * this, once, has defined A(type, name), what each argument is given, and
- * STATE_WORDS(fast, wide), what trace_thread_state() is given behind the state's number.
+ * STATE_WORDS(fast, wide), what trace_thread_state() is given after the state's number.
  */
 #define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
     static void fire_##name(void) \

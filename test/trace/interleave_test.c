@@ -126,7 +126,7 @@ static void start(enum who who, void (*body)(void))
     run.done[who] = false;
 }
 
-/* Who goes on: as planned, behind that the writer; noted, if there was a choice. */
+/* Who goes on: as planned, after that the writer; noted, if there was a choice. */
 static enum who choose(void)
 {
     if (run.done[WRITER] || run.done[TAKER]) {

@@ -256,7 +256,7 @@ static void too_big_is_a_counted_drop(void **state)
     insert_long(TRACE_BUFFER_SLOTS);
     assert_int_equal(loss_of(0).pending[KYMO_DROP_TOOBIG][TRACE_CLASS_USER], 2);
     assert_int_equal(loss_of(0).made, 2);
-    insert_long(TRACE_EVENT_SLOTS_MOST); /* fits behind the DROPPED that tells of the others */
+    insert_long(TRACE_EVENT_SLOTS_MOST); /* fits after the DROPPED that tells of the others */
     assert_int_equal(loss_of(0).pending[KYMO_DROP_TOOBIG][TRACE_CLASS_USER], 0);
     assert_int_equal(loss_of(0).lost_reason[KYMO_DROP_TOOBIG], 2);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);

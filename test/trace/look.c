@@ -174,7 +174,7 @@ static void add_words(struct seen *e, const struct trace_slot *slot)
     e->slots++;
 }
 
-/* The slots behind a combine event's first one: same header and time, none of another event. */
+/* The slots after a combine event's first one: same header and time, none of another event. */
 static void scan_combine(struct scan *scan)
 {
     uint32_t time = scan->slot[-1].time, structure;

@@ -139,7 +139,7 @@ static void look_at_all(void)
     }
 }
 
-/* Event i has these words, and the text behind them. */
+/* Event i has these words, and the text after them. */
 static void check_event(unsigned i, uint32_t header, unsigned n, const uint32_t *words,
                         const char *text)
 {

@@ -87,7 +87,7 @@ static void read_control(const struct seen *seen, unsigned position, struct cont
     }
 }
 
-/* DROPPED slots stand at the beginning, behind BUFFER and TIME, each reason and class once. */
+/* DROPPED slots stand at the beginning, after BUFFER and TIME, each reason and class once. */
 static void read_buffer(unsigned cpu, const struct trace_slot *slots, unsigned n, uint32_t sequence,
                         bool active, uint64_t *last_time, struct content *c)
 {

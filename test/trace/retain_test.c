@@ -428,7 +428,7 @@ static void check_notes_buffer(const struct retain_piece *piece, uint32_t have[I
     }
 }
 
-/* Whole ones only: how many bytes of each. Behind its CPU's last buffer in order and in time. */
+/* Whole ones only: how many bytes of each. After its CPU's last buffer in order and in time. */
 static void check_notes(uint32_t have[IDS])
 {
     struct retain_piece piece;

@@ -91,7 +91,7 @@ static void strings_of_every_length(void **state)
     end_tracing();
 }
 
-/* The length says how much may be read: a NUL before that ends the string, none behind
+/* The length says how much may be read: a NUL before that ends the string, none after
  * it counts. */
 static void a_string_ends_at_its_nul(void **state)
 {

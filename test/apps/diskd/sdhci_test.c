@@ -38,7 +38,7 @@ enum state { IDLE, READY, IDENT, STANDBY, TRAN, SENDING, RECEIVING };
 enum fault {
     FAULT_NONE,
     FAULT_DATA,     /* a block's checksum is wrong, on the line */
-    FAULT_REFUSED,  /* the card does not write a block and those behind it */
+    FAULT_REFUSED,  /* the card does not write a block and those after it */
     FAULT_RESPONSE, /* the card does what it is told, its response is damaged */
     FAULT_MISSED,   /* the card does not hear the command */
     FAULTS,

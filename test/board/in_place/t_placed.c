@@ -2,7 +2,7 @@
 /*
  * Programs that are linked for their RAM, and tables whose entries are allocated: while other
  * programs of the image don't run, and all RAM is in use but theirs, tables grow as far as they
- * can. The programs must be able to start then: those that kernel.start names behind this one.
+ * can. The programs must be able to start then: those that kernel.start names after this one.
  */
 #include "test/board/programs/check.h"
 

@@ -38,7 +38,7 @@ static void insert(void)
                        NULL);
 }
 
-/* A long interrupt: the flush is done behind it. */
+/* A long interrupt: the flush is done after it. */
 static void flush(void)
 {
     long r = kernel_trace_event(_NTO_TRACE_FLUSHBUFFER, (const uint32_t[4]){0}, NULL);

@@ -6,7 +6,7 @@
  * 2 * TURNS instructions, for each number of turns in order, so often, between two user events of
  * its own: 1 before, 2 after it, with the thread's number and the number of turns.
  * counted switch ROUNDS: a thread sends another one on its CPU ROUNDS messages, with loops of 1000
- * and 3000 turns between them, an event 3 before the first and 4 behind the last message.
+ * and 3000 turns between them, an event 3 before the first and 4 after the last message.
  */
 #include <pthread.h>
 #include <stdlib.h>

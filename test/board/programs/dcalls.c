@@ -216,7 +216,7 @@ static uint64_t hash_piece(uint64_t hash, uint64_t address)
     return mix(hash, piece, sizeof(piece));
 }
 
-/* From behind the vectors to where fbt's slots begin: test/board/programs.mk. */
+/* From after the vectors to where fbt's slots begin: test/board/programs.mk. */
 static uint64_t hash_text(void)
 {
     uint64_t range[2] = {0, 0}, hash = 0xcbf29ce484222325u;

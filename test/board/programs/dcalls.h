@@ -32,7 +32,7 @@ uint32_t dt_try(const char *name);
 uint32_t d_log(const char *name); /* like dt_try(), with log=1 */
 /* The same, 0x12345678 in the program being this address. */
 uint32_t d_create_at(const char *name, uint64_t address);
-/* Takes a CPU's buffer or aggregation: the bytes behind the head, which are in d_out[5] on. */
+/* Takes a CPU's buffer or aggregation: the bytes after the head, which are in d_out[5] on. */
 uint32_t d_take(uint32_t handle, unsigned command, unsigned cpu);
 /* Faults so far; double ones among them. */
 uint64_t d_faults(uint32_t handle, uint64_t *twice);

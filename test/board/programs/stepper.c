@@ -3,7 +3,7 @@
  * What test/board/pid.py probes: `stepper ROUNDS [THREADS [PAUSE]]` calls functions with known
  * arguments and known results in each thread, and prints the sum of all, and a sum of the program's
  * text as it is at the end. PAUSE: milliseconds between two rounds. `stepper fault` faults at a
- * function's first instruction, `stepper registers TURNS` behind a loop while all registers that a
+ * function's first instruction, `stepper registers TURNS` after a loop while all registers that a
  * function keeps are known. `stepper drops` moves the stack pointer from a block of memory into
  * the next one, which is read-only, and says whether that has changed.
  */

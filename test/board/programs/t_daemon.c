@@ -75,7 +75,7 @@ static void t_plain(void)
     run(0, EVENTS);
 }
 
-/* Two runs that are more than a ring of 2 buffers holds; a pause for the logger behind each. */
+/* Two runs that are more than a ring of 2 buffers holds; a pause for the logger after each. */
 static void t_ring(void)
 {
     only(_NTO_TRACE_USER);

@@ -3,7 +3,7 @@
  * DtraceControl() called at random: by a process that may (real programs with bytes, words and
  * pieces changed, fields and sizes of the call, addresses), by one that may observe only its own
  * processes, and by one that may not. Each call ends
- * with a documented errno and writes nothing behind its room; the kernel lives, and when the
+ * with a documented errno and writes nothing after its room; the kernel lives, and when the
  * callers are gone all is as before. `t_dfuzz [SEED [CHILDREN]]`, SEED 0: another one each time;
  * `t_dfuzz may|own|not SEED` is a caller. Under icount a seed repeats a run. Its D programs are
  * those of test/board/life, faults and fbt, and one on what KYMO_D_USER

@@ -2,7 +2,7 @@
 /*
  * Events that a program puts into the trace by the library's helpers, and what it may not. Each is
  * told on the console too, `TRUTH <step> <the line>`; test/board/events.py looks for that line in
- * the print of the capture, behind the step's mark. Runs while tracelogger records; instrumented.c
+ * the print of the capture, after the step's mark. Runs while tracelogger records; instrumented.c
  * is compiled with -finstrument-functions.
  */
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static void texts(void)
     EXPECT_ERR(trace_logf(1024, "x"), EINVAL);
 }
 
-/* Every length up to beyond the kernel's fast path, at each alignment, with bytes behind the NUL
+/* Every length up to beyond the kernel's fast path, at each alignment, with bytes after the NUL
  * that a search by words could take for one. */
 static void texts_of_every_length(void)
 {

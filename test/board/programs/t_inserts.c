@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Events of the kernel's classes from a program that has the ability: as they are inserted, so
- * `kymo print` prints them. Told as t_events tells its own; runs behind it, while tracelogger
+ * `kymo print` prints them. Told as t_events tells its own; runs after it, while tracelogger
  * records.
  */
 #include "test/board/programs/check.h"

@@ -184,7 +184,7 @@ static void t_long(void)
     }
 }
 
-/* At the end of a block of code, behind which there may have to be room for a second trap. */
+/* At the end of a block of code, after which there may have to be room for a second trap. */
 static void t_last(void)
 {
     struct kymo_map map = {.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};

@@ -113,7 +113,7 @@ static void unmap(struct kymo_map *map)
     map->len = 0;
 }
 
-/* A mapping behind whose end is nothing of this process, not even its text: the next one may well
+/* A mapping after whose end is nothing of this process, not even its text: the next one may well
  * be its own, then that goes. */
 static bool map_with_end(struct kymo_map *maps, unsigned count, struct kymo_map **last)
 {
@@ -135,7 +135,7 @@ static bool map_with_end(struct kymo_map *maps, unsigned count, struct kymo_map 
     return ends_at_nothing(*last);
 }
 
-/* What begins inside a mapping and ends behind it is EFAULT. */
+/* What begins inside a mapping and ends after it is EFAULT. */
 static void t_edge(void)
 {
     struct kymo_map maps[3], *map;

@@ -430,7 +430,7 @@ static void *holds_itself(void *unused)
     return unused;
 }
 
-/* By itself, and while it waits: what it waits for happens, and it stops behind it. */
+/* By itself, and while it waits: what it waits for happens, and it stops after it. */
 static void t_hold_waiting(void)
 {
     fresh();

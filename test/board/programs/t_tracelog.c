@@ -15,7 +15,7 @@ static struct {
     const char *name; /* of the case */
     int file;
     uint64_t bytes;             /* that the writer has taken */
-    uint64_t most;              /* refuses what comes behind */
+    uint64_t most;              /* refuses what comes after */
     int refusal;                /* -1 and this errno; 0: takes a part */
     tracelog_instance_t *stops; /* itself, at the first slots */
 } out = {.file = -1, .most = UINT64_MAX};

@@ -104,7 +104,7 @@ static int flags_all(void)
     return flags_keep(FLAG_AC | FLAG_NT | FLAG_DF | FLAG_ID);
 }
 
-/* Kernel calls with these flags set: the kernel's C runs behind them. */
+/* Kernel calls with these flags set: the kernel's C runs after them. */
 static int flags_call(void)
 {
     for (unsigned i = 0; i < 2000; i++) {

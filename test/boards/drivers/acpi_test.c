@@ -25,7 +25,7 @@
 #define ROUNDS 3000
 
 static uint8_t memory[MEMORY];
-/* Each mapping is a copy of its very size, so that ASan sees what is read behind it. */
+/* Each mapping is a copy of its very size, so that ASan sees what is read after it. */
 static void *mapped[4096];
 static unsigned mappings;
 
@@ -142,7 +142,7 @@ static void test_cpus(void **state)
     }
 }
 
-/* Those of x2APIC stand behind the others, or alone; one that is said both ways counts once. */
+/* Those of x2APIC stand after the others, or alone; one that is said both ways counts once. */
 static void test_x2(void **state)
 {
     (void)state;

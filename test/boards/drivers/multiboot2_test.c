@@ -49,7 +49,7 @@ static struct multiboot2 end(void)
     put32(0);
     put32(8);
     memcpy(info, &used, 4);
-    /* Of its very size, so that ASan sees what is read behind. */
+    /* Of its very size, so that ASan sees what is read after. */
     void *copy = aligned_alloc(8, used);
     memcpy(copy, info, used);
     struct multiboot2 found = multiboot2_read(copy, used, KERNEL);

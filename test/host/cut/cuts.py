@@ -45,7 +45,7 @@ def losses(events):
 
 
 def losses_behind(events, options):
-    """DROPPED at the head of each CPU's first buffer behind the window, of the cut's CPUs."""
+    """DROPPED at the head of each CPU's first buffer after the window, of the cut's CPUs."""
     if "--to" not in options:
         return collections.Counter()
     end, heads, taken = int(options[options.index("--to") + 1], 16), {}, []
@@ -158,7 +158,7 @@ def compare(kymo, path, ncpu, rng, rounds):
 
 
 def check_edges(kymo, path, ncpu):
-    """Nothing selected, one event, the last one, a window of one cycle, before and behind all."""
+    """Nothing selected, one event, the last one, a window of one cycle, before and after all."""
     out = path + ".cut"
     events = events_of(kymo, path)
     real = [e for e in events if e["class"] != "CONTROL"]
@@ -306,7 +306,7 @@ def check_cut_short(kymo, path, out, rng, rounds):
         differs(f"{path} of {length} bytes", plain(events, True), plain(shown, True))
         if not doubt:
             raise Failed(f"{path}: cut at {length}: the cut claims that it is all there")
-    save(part, whole.data[:-16])  # what it lacks is far behind the window
+    save(part, whole.data[:-16])  # what it lacks is far after the window
     second = min(int(e["cycles"], 16) for e in events_of(kymo, path) if e["event"] == "BUFFER" and
                  e["args"]["sequence"] > 1)
     if expect_cut(kymo, part, out, 0, "--to", f"{second:#x}")[1]:

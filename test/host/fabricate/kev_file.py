@@ -10,7 +10,7 @@ CPU_BITS = 0x3f000000
 
 class Capture:
     """`data` may be changed; groups holds (offset, end, cpu, True if it is a buffer). A group goes
-    from its first slot to behind its BUFFER_END, in format 1.01 to behind its last slot."""
+    from its first slot to after its BUFFER_END, in format 1.01 to after its last slot."""
 
     def __init__(self, path):
         with open(path, "rb") as file:

@@ -223,7 +223,7 @@ static void time_add(struct mk *mk, unsigned cpu)
              c->high, (uint32_t)c->now);
 }
 
-/* BUFFER, TIME and the DROPPED slots behind them never straddle a rollover, as Kymo writes them
+/* BUFFER, TIME and the DROPPED slots after them never straddle a rollover, as Kymo writes them
  * (docs/inside/ring.md, "Time"): another TIME between them would hide the DROPPED slots. */
 static void buffer_open(struct mk *mk, unsigned cpu)
 {
@@ -250,7 +250,7 @@ static void room_make(struct mk *mk, unsigned cpu, unsigned n, uint64_t after)
     if (c->slots == 0) {
         buffer_open(mk, cpu);
     }
-    if ((uint32_t)(c->now >> 32) != c->high) { /* behind TIME's own stamp, too */
+    if ((uint32_t)(c->now >> 32) != c->high) { /* after TIME's own stamp, too */
         time_add(mk, cpu);
         c->now++;
     }

@@ -166,7 +166,7 @@ static void t_golden(void **state)
 
 enum { HALVES_MAX = 64 };
 
-/* With `npads` pads behind the function, and another function where its code ends. */
+/* With `npads` pads after the function, and another function where its code ends. */
 static struct fbt_function scan_with(size_t npads, const uint16_t *code, size_t halves,
                                      bool is_thumb)
 {
@@ -284,7 +284,7 @@ static void t_pads(void **state)
     assert_int_equal(f.entry, 0);
 }
 
-/* The NOP behind the last return makes room for a wide branch, where nothing jumps to it and no
+/* The NOP after the last return makes room for a wide branch, where nothing jumps to it and no
  * code follows. */
 static void t_filling(void **state)
 {
@@ -298,7 +298,7 @@ static void t_filling(void **state)
     assert_int_equal(f.returns[0].insn, AT + 8);
     assert_int_equal(f.returns[0].length, 2);
     assert_int_equal(f.returns[0].pad, 0);
-    /* Behind the filling there is code; the filling is jumped to; the return is conditional. */
+    /* After the filling there is code; the filling is jumped to; the return is conditional. */
     f = SCAN(true, 0xb510, 0x4604, 0xb100, 0x4620, 0xbd10, 0xbf00, 0x4620);
     assert_int_equal(f.nreturns, 0);
     f = SCAN(true, 0xb510, 0xb108, 0xb108, 0x4620, 0xbd10, 0xbf00);
@@ -310,12 +310,12 @@ static void t_filling(void **state)
 static void t_tail_calls(void **state)
 {
     (void)state;
-    /* mov r4, r0; mov r0, r4; b.n to what lies behind */
+    /* mov r4, r0; mov r0, r4; b.n to what lies after */
     struct fbt_function f = SCAN_WITH(3, 0x4604, 0x4620, 0xe7ff);
     assert_int_equal(f.nreturns, 1);
     assert_true(f.returns[0].tail);
     assert_int_equal(f.returns[0].length, 2);
-    /* the same, but behind it is no function's start */
+    /* the same, but after it is no function's start */
     f = SCAN_WITH(3, 0x4604, 0x4620, 0xe000);
     assert_int_equal(f.nreturns, 0);
     /* bx r3 alone is one, two may be a computed goto */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """one_line.py PRINTED: what `kymo print -n` prints, from what `kymo print` prints.
 
-An event's arguments stand below it, indented; with -n they stand on its line, behind the event's
+An event's arguments stand below it, indented; with -n they stand on its line, after the event's
 name, which is padded to 13 columns unless it is a kernel call's."""
 import re
 import sys

@@ -117,7 +117,7 @@ static void test_missing_buffers(void **state)
     assert_int_equal(seen.code, KEV_FAULT_LOSSY);
     capture = open_made(mk);
     while (kev_capture_next(capture, &item) == KEV_GIVEN) {
-        if (item->kind == KEV_ITEM_LOSS) { /* right before the buffer behind it */
+        if (item->kind == KEV_ITEM_LOSS) { /* right before the buffer after it */
             assert_true(item->cpu == 1 && item->loss->from_ns < item->ns);
             assert_int_equal(item->loss->to_ns, item->ns);
         }
@@ -312,7 +312,7 @@ static void test_scope(void **state)
 
 /* ---- seeking ----------------------------------------------------------------------- */
 
-/* What comes behind a seek is what came at that time before. */
+/* What comes after a seek is what came at that time before. */
 static void test_seek(void **state)
 {
     struct mk *mk = made(4, 2000, false);
@@ -406,7 +406,7 @@ static void test_selected_losses(void **state)
     seen = see_selected(mk, "to", "0x2000"); /* before both */
     assert_int_equal(seen.outcome, KEV_COMPLETE);
     assert_true(seen.events > 0 && seen.events < all.events);
-    seen = see_selected(mk, "from", "0x4000"); /* behind both */
+    seen = see_selected(mk, "from", "0x4000"); /* after both */
     assert_int_equal(seen.outcome, KEV_COMPLETE);
     /* The last event before the loss ends the window: what was lost may be inside of it, though the
      * slot that says so is behind it. */
@@ -468,7 +468,7 @@ static void test_lives(void **state)
     struct kev_capture *capture;
     const struct kev_facts *facts;
     const struct kev_item *item;
-    int64_t unit; /* between two events; each is a little behind a multiple of it */
+    int64_t unit; /* between two events; each is a little after a multiple of it */
 
     (void)state;
     name_event(mk, 192, 1, 7, "first");        /* 1 */

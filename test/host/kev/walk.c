@@ -77,7 +77,7 @@ static void event_touch(struct walk *walk)
     unsigned nwords = kev_capture_words(walk->capture, &words);
 
     touch(walk, words, nwords * sizeof(*words));
-    for (unsigned i = 0; i <= count; i++) { /* one behind the last, too */
+    for (unsigned i = 0; i <= count; i++) { /* one after the last, too */
         const struct kev_value *value = kev_capture_value(walk->capture, i);
 
         value_touch(walk, value);

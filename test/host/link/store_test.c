@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kymo capture's files: the target is told that a capture is safe behind fsync() of the file, its
+ * kymo capture's files: the target is told that a capture is safe after fsync() of the file, its
  * rename and fsync() of the folder, and only if each of them worked; captures of one name all stay;
  * a target does not choose a path. The linker leads those calls and channel_send() here.
  */

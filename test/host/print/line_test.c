@@ -12,8 +12,8 @@ struct expect {
     unsigned class, event;
     uint32_t words[16];
     unsigned nwords;
-    const char *text; /* string behind the words, or NULL */
-    const char *line; /* behind time and CPU */
+    const char *text; /* string after the words, or NULL */
+    const char *line; /* after time and CPU */
 };
 
 /* Beside mkcapture's: constants of four characters, and names that a terminal would obey. */
@@ -36,7 +36,7 @@ static void check(const struct expect *expect, bool one_line)
     mk_flush_all(mk);
     kev = support_open(mk, NULL);
     text = support_print(kev, one_line);
-    line = strchr(strchr(text, '\n') + 1, '\n') + 1; /* behind BUFFER and TIME */
+    line = strchr(strchr(text, '\n') + 1, '\n') + 1; /* after BUFFER and TIME */
     assert_memory_equal(line, "t:0x0000000000000002 CPU:00 ", 28);
     assert_string_equal(line + 28, expect->line);
     free(text);
@@ -287,7 +287,7 @@ struct dialect {
     unsigned class, event;
     uint32_t words[8];
     unsigned nwords;
-    const char *six, *seven, *eight; /* behind time and CPU; NULL: as the one before */
+    const char *six, *seven, *eight; /* after time and CPU; NULL: as the one before */
 };
 
 /* What --style changes: the message's words, numbers of calls, sequences; errors have no names. */

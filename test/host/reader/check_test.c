@@ -377,7 +377,7 @@ static void test_gaps(void **state)
             mk_dropped(mk, 1, 7, 6, 1);
             assert_false(gap_end(mk).error);
 
-            mk = gap_begin(checked, lose); /* two gaps before one group of DROPPED, behind all */
+            mk = gap_begin(checked, lose); /* two gaps before one group of DROPPED, after all */
             mk_event(mk, 1, 3, 6, 1, words, 2);
             mk_flush(mk, 1);
             mk_lose_buffer(mk, 1);
@@ -422,7 +422,7 @@ static void test_recycled(void **state)
     }
 }
 
-/* A refused buffer's account is written at once: the CPU's next buffer comes behind it. */
+/* A refused buffer's account is written at once: the CPU's next buffer comes after it. */
 static void test_refused_before(void **state)
 {
     const uint32_t words[2] = {1, 2};
@@ -654,7 +654,7 @@ static int put(void *to, const void *data, size_t bytes)
     return 0;
 }
 
-/* The account of losses behind a buffer is closed by a trailer, once, and only if there is one. */
+/* The account of losses after a buffer is closed by a trailer, once, and only if there is one. */
 static void test_losses_are_closed(void **state)
 {
     struct capture_check check;

@@ -83,7 +83,7 @@ static void stat_bytes(const void *bytes, size_t len)
     kev_close(kev);
 }
 
-/* Buffers far behind what may be anything: only recovering looks for them there. */
+/* Buffers far after what may be anything: only recovering looks for them there. */
 static void test_far_head(void **state)
 {
     struct mk *mk = tiny(1, false, false);
@@ -404,7 +404,7 @@ static void test_random(void **state)
     }
 }
 
-/* Nothing but noise behind a good head, and nothing but noise. */
+/* Nothing but noise after a good head, and nothing but noise. */
 static void test_noise(void **state)
 {
     struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2, .seed = support_seed()});

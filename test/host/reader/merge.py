@@ -7,7 +7,7 @@ in which that style's reader would show them.
 
 6: the file is one row of slots. A slot's CPU is in its header; the high word of its time is that of
    the last TIME of that CPU. Slots of a combine event are joined by their stamp alone, whatever
-   their CPU: one that is not ended blocks all that come behind it. Events are sorted at the end.
+   their CPU: one that is not ended blocks all that come after it. Events are sorted at the end.
 7: the same row, merged while it is read. Nothing is shown before every CPU of TRACE_CPU_NUM has had
    a TIME; then each event is shown once every CPU has a later slot. `held` says how many bytes had
    to be kept for that.
@@ -69,7 +69,7 @@ class Lanes:
         self.high, self.waiting = {}, {}
 
     def slot(self, cls, number, cpu, time, d1):
-        """The events that are known now: this one, and BUFFER behind the TIME that follows it."""
+        """The events that are known now: this one, and BUFFER after the TIME that follows it."""
         event = cls, number
         if cls == CONTROL and number == BUFFER:
             self.waiting[cpu] = time

@@ -240,7 +240,7 @@ static void test_decode(void **state)
 
 /* ---- a buffer that stands there twice ---------------------------------------------- */
 
-/* A capture of three buffers of each of two CPUs, of which one stands there twice: right behind
+/* A capture of three buffers of each of two CPUs, of which one stands there twice: right after
  * itself, or at the end. It is an error, and when recovering it is said. */
 static void twice_check(unsigned which, bool at_end)
 {

@@ -76,7 +76,7 @@ static void group_note(struct made *made, unsigned cpu, uint32_t sequence)
     made->count++;
 }
 
-/* A buffer of a CPU, perhaps behind some that the kernel overwrote; what it says of them may stand
+/* A buffer of a CPU, perhaps after some that the kernel overwrote; what it says of them may stand
  * here or a buffer later, and count as many events as buffers or a thousand times as many. */
 static void buffer_make(struct made *made, unsigned cpu, uint32_t owed[CPUS])
 {
@@ -172,7 +172,7 @@ static int last_here(const struct made *made, int cpu)
     return last;
 }
 
-/* Of the CPU's buffers that are gone, those with something of it behind them; all, if the end mark
+/* Of the CPU's buffers that are gone, those with something of it after them; all, if the end mark
  * is there. */
 static uint64_t gone_of(const struct made *made, unsigned cpu, bool end)
 {
@@ -267,7 +267,7 @@ static void test_sound(void **state)
         if (seen.error || seen.rows > 0 || seen.bytes > 0) {
             fail_msg("KYMO_SEED=%llu: %s", (unsigned long long)i, seen.text);
         }
-        for (unsigned k = 0; k < made.count; k++) { /* cut behind any group: none is missing */
+        for (unsigned k = 0; k < made.count; k++) { /* cut after any group: none is missing */
             size_t len = made.group[k].at + made.group[k].len;
 
             seen = read_bytes(made.mk->bytes, len, false);

@@ -258,7 +258,7 @@ static void test_swapped_prints_alike(void **state)
     free(text[1]);
 }
 
-/* DROPPED totals behind the last buffer, in any CPU's order, come out last on their CPU. */
+/* DROPPED totals after the last buffer, in any CPU's order, come out last on their CPU. */
 static void test_tail(void **state)
 {
     struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2, .seed = 1, .start = 0xffffff00u});
@@ -504,7 +504,7 @@ static void test_hold(void **state)
         assert_true(event.cpu == 1 || event.time >= last);
         last = event.time > last ? event.time : last;
     }
-    assert_true(n < 404); /* CPU 0 has nothing behind its last event: CPU 1's wait for it */
+    assert_true(n < 404); /* CPU 0 has nothing after its last event: CPU 1's wait for it */
     kev_hold(kev, KEV_HOLD_NONE);
     for (; kev_next(kev, &event, &error) == KEV_EVENT; n++) {
     }

@@ -245,7 +245,7 @@ static void test_versions(void **state)
     assert_non_null(strstr(opens_with(page, newer, 8), "system page version 5, only"));
 }
 
-/* Each table of a page, of each version, may end with the page and not behind it. */
+/* Each table of a page, of each version, may end with the page and not after it. */
 static void test_tables_outside(void **state)
 {
     static const size_t fields[] = {

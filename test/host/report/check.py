@@ -197,7 +197,7 @@ def hostile(folder):
         data = bytearray(f.read())
     at = data.find(b"tracelog")
     while at >= 0:
-        if data[at + 16:at + 20] == b"ger\0":  # behind the next slot's header and time
+        if data[at + 16:at + 20] == b"ger\0":  # after the next slot's header and time
             data[at:at + 8], data[at + 16:at + 20] = b"<img src", b"=x>\0"
         at = data.find(b"tracelog", at + 1)
     path = f"{folder}/{'<img src=x onerror=hurt=1>'}.kev"

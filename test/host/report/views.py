@@ -468,7 +468,7 @@ def woken_agree(folder, b):
         since = put(3, 1, [line, 0])
         put(3, 2, [line, 0])
         spoilt = rng.random() < 0.2
-        if spoilt:  # what comes behind it may not be the interrupt's doing
+        if spoilt:  # what comes after it may not be the interrupt's doing
             put(fabricate.USER, 5, [1, 2])
         state(fabricate.READY, pid)
         if calls:

@@ -60,7 +60,7 @@ static const struct cut cuts[] = {
 struct made {
     const struct model *model;
     const struct cut *cut;
-    bool checked; /* format 1.02: the end mark tells that nothing is missing behind the
+    bool checked; /* format 1.02: the end mark tells that nothing is missing after the
                    * last buffer */
     uint64_t random;
     struct mk *mk;
@@ -621,7 +621,7 @@ static void test_no_figure_contradicts_the_truth(void **unused)
         model_free(model);
     }
     for (unsigned i = 0; i < CUTS; i++) {
-        /* Else nothing was looked at; but behind a gate nothing is known. */
+        /* Else nothing was looked at; but after a gate nothing is known. */
         assert_true((covered[i] > 0) == (cuts[i].stopped == 0));
     }
 }

@@ -37,7 +37,7 @@ class View:
         return self.process.returncode, out, said
 
     def get(self, path, method="GET", host=None, body=None):
-        """Status and body; path: behind the secret, or from / on."""
+        """Status and body; path: after the secret, or from / on."""
         path = path if path.startswith("/") else f"/{self.found[2]}/{path}"
         to = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience.seconds(30))
         to.putrequest(method, path, skip_host=True)

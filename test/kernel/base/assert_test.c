@@ -132,7 +132,7 @@ static void enqueues(void)
     queue_handoff(&cpus[0]);
 }
 
-/* A thread in a queue whose priority, or whose state, changes behind the queue's back. */
+/* A thread in a queue whose priority, or whose state, changes after the queue's back. */
 static void a_ready_queue_is_wrong(void **state)
 {
     (void)state;

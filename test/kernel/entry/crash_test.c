@@ -220,7 +220,7 @@ static int teardown(void **state)
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-/* The writer is amid its line. Behind it waits `other`; then the thread that prints goes before
+/* The writer is amid its line. After it waits `other`; then the thread that prints goes before
  * `other`, having all the reports there can be, and `high` is to run at a later character. */
 static void all_wait_for_the_writer(void)
 {

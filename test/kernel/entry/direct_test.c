@@ -189,7 +189,7 @@ static bool choose_other(const struct thread *t)
     return chosen;
 }
 
-/* By the slow path, behind the other CPU's call. Returns whether the fast path must come to the
+/* By the slow path, after the other CPU's call. Returns whether the fast path must come to the
  * same: it may have read what that call has changed. *crosses: that call made a cross-call here. */
 static bool window_slowly(struct thread *t, unsigned number, const uintptr_t args[6], bool *crosses)
 {

@@ -48,7 +48,7 @@ void ways_begin(void)
     }
 }
 
-/* Of all RAM only up to the last mapping, which is rarely far behind the first. */
+/* Of all RAM only up to the last mapping, which is rarely far after the first. */
 static void regions_limit(void)
 {
     uintptr_t end = 0, at = (uintptr_t)regions[1].at;

@@ -21,7 +21,7 @@ void ways_compare(unsigned number);
 unsigned ways_compare_events(void);
 /* Before it: those of both ways that are not compared. */
 void ways_forget_events(bool (*which)(uint32_t what));
-/* Before it: what D has seen with each, for the log has its events behind the changes. */
+/* Before it: what D has seen with each, for the log has its events after the changes. */
 void ways_forget_seen(void);
 /* The next time that a CPU takes the lock, the others do this before it has it: while it waits, or
  * when it has not looked at the lock yet. */

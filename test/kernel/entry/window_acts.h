@@ -18,7 +18,7 @@ extern struct thread *client, *server, *clients_mate, *servers_mate, *other;
 extern struct thread *self, *partner, *mate, *partners_mate; /* in the call under way */
 extern int coid, others_coid, high_coid, low_coid;
 
-/* What a call without events, which comes behind the disturbance, has read before it. */
+/* What a call without events, which comes after the disturbance, has read before it. */
 enum when { BEHIND, HAS_IOVS, HAS_TIME };
 
 extern const struct window_act {

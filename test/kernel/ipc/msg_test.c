@@ -380,7 +380,7 @@ static void test_connections(void **state)
     assert_int_equal(CALL(client, CHANNEL_CREATE, 0x10000), -EINVAL);
 }
 
-/* The client behind an scoid is found until the last of its connections is closed, in whatever
+/* The client after an scoid is found until the last of its connections is closed, in whatever
  * order that happens, and by its server alone. */
 static void test_client_info(void **state)
 {
@@ -416,7 +416,7 @@ static void count_window(void)
     windows++;
 }
 
-/* Senders whose memory is bad end one after the other, with a preemption point behind each. */
+/* Senders whose memory is bad end one after the other, with a preemption point after each. */
 static void test_bad_senders(void **state)
 {
     (void)state;

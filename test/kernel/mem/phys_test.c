@@ -145,7 +145,7 @@ static uintptr_t take_low(size_t len, size_t align)
     return take_below(len, align, ram.start - 1000 + random_below((uint32_t)all + 2000));
 }
 
-/* At a random place, also before and behind RAM; the steps grow with the blocks that are there. */
+/* At a random place, also before and after RAM; the steps grow with the blocks that are there. */
 static uintptr_t take_at(size_t len)
 {
     size_t all = index_of(ram.end);

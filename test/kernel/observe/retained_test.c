@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kernel/observe/retain_names.c: who lives is in the table with a right CRC, however many live, and
- * so are those that ended last, however often their places were used anew; behind each entry that
+ * so are those that ended last, however often their places were used anew; after each entry that
  * is written, too, at most that of the process that changes is missing. It is built with small
  * tables and with large ones, in which more can live than there are spare entries.
  */

@@ -99,7 +99,7 @@ static void found(uintptr_t ip, void *arg)
     seen[nseen++] = ip;
 }
 
-/* A copy of exactly its size, so that a read behind it is noticed. */
+/* A copy of exactly its size, so that a read after it is noticed. */
 static void walk(const uint32_t *table, size_t bytes, unsigned max)
 {
     uint8_t *copy = malloc(bytes + !bytes);
@@ -175,7 +175,7 @@ static void test_by_hand(void **state)
     assert_int_equal(seen[2], TEXT + 0x310);
     walk(by_hand, by_hand_bytes, 2);
     assert_int_equal(nseen, 2);
-    /* at the first instruction of middle, between making its frame and saving lr, and behind */
+    /* at the first instruction of middle, between making its frame and saving lr, and after */
     for (unsigned at = 0; at < 3; at++) {
         start.pc = TEXT + 0x100 + 2 * at;
         start.sp = at ? sp : sp + 4 * WORD;

@@ -174,7 +174,7 @@ static uint32_t moved(uint32_t text, uint32_t data, uint32_t value)
 }
 
 /* Two segments that touch, or have one byte between them, in either order: every address from
- * before the first to behind the second. */
+ * before the first to after the second. */
 static void test_neighbours(void **state)
 {
     enum { DATA_LEN = MADE_DATA_LEN + MADE_BSS_LEN };
@@ -419,7 +419,7 @@ static void test_table_refused(void **state)
     expect_table(-ENOEXEC, "\xff\x01\x00", 3, MADE_TEXT, 3); /* the code is cut short */
     expect_table(-ENOEXEC, "\x01\x01", 2, MADE_TEXT, 3);     /* more than there is */
     expect_table(-ENOEXEC, "\x01\x01", 2, MADE_TEXT, 0xffffffff);
-    expect_table(-ENOEXEC, "\x01\x01", 2, MADE_TEXT, 1);     /* half a group behind it */
+    expect_table(-ENOEXEC, "\x01\x01", 2, MADE_TEXT, 1);     /* half a group after it */
     expect_table(-ENOEXEC, "\x01\x01", 2, MADE_TEXT + 4, 2); /* no segment begins there */
     assert_int_equal(blocks_out, 0);
 }

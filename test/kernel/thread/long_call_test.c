@@ -25,7 +25,7 @@ static unsigned steps, inside, most_inside;
 static struct thread *woken; /* by step LEFT; NULL: nobody */
 static struct thread *later; /* by the next one */
 static struct thread *last;  /* by the one after that */
-static struct thread *final; /* behind the last window: it runs when the call has ended */
+static struct thread *final; /* after the last window: it runs when the call has ended */
 
 /* Counts steps; another one of it must not begin before it is over. */
 static long part(struct thread *self, const uintptr_t *args)

@@ -20,7 +20,7 @@
 
 static struct process proc = {.pid = 2};
 static struct thread threads[THREADS], idles[CONFIG_CPUS];
-static unsigned arrival[THREADS], arrivals; /* when it became READY, behind its equals */
+static unsigned arrival[THREADS], arrivals; /* when it became READY, after its equals */
 
 /* ---- what the scheduler uses ------------------------------------------------------- */
 
@@ -291,7 +291,7 @@ static void test_fifo(void **state)
     assert_null(sched_switch(&cpus[0], cpus[0].current));
 }
 
-/* A preempted thread goes on before its equals; one that yields behind them. */
+/* A preempted thread goes on before its equals; one that yields after them. */
 static void test_preempted_first(void **state)
 {
     struct thread *a = &threads[0], *b = &threads[1], *high = &threads[2];
@@ -668,7 +668,7 @@ static void test_give_three(void **state)
 }
 
 /* An equal that was READY before for two CPUs, of which the one idle is told, stays before it; one
- * that comes later for both stays behind it. */
+ * that comes later for both stays after it. */
 static void test_give_equals(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ static void online(unsigned n)
     cpu_request(&cpus[n], WORK_RESCHED);
 }
 
-/* Never behind the piece before: so each entry is its own to the address sanitizer. */
+/* Never after the piece before: so each entry is its own to the address sanitizer. */
 static void *table_piece(void *at, size_t bytes)
 {
     bool none = at || (fake_memory_short && fake_memory_short());

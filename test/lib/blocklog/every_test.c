@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every cut of one story: the power fails before each write and flush, and behind each sector of a
+ * Every cut of one story: the power fails before each write and flush, and after each sector of a
  * write, so a write is torn at each of its 512-byte boundaries. Each time nothing, everything and
  * a random part of what was not flushed is there; before a flush also every end of it, every
  * sector alone, and all but each one: reordered as far as a disk may. cut_test.c has the random

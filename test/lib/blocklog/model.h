@@ -36,7 +36,7 @@ struct model {
     int error;
     uint64_t bad_first, bad_after;
     bool bad_to_read;
-    /* Called before each write and flush, and behind each sector of a write. */
+    /* Called before each write and flush, and after each sector of a write. */
     void (*at_operation)(void *context);
     void *at_context;
 };

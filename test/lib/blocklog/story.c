@@ -173,7 +173,7 @@ static int take(void *context, const void *data, size_t bytes)
     return 0;
 }
 
-/* The acknowledged records, in order. One that failed may be there; and behind them the one that
+/* The acknowledged records, in order. One that failed may be there; and after them the one that
  * wasn't acknowledged yet. */
 static bool same(const struct told *told, const struct reading *reading)
 {

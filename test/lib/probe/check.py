@@ -92,7 +92,7 @@ def check_notes(cross, language, flags, word, level, folder):
     with open(table, "rb") as f:
         data = f.read()
     places = struct.unpack(f"<{len(data) // word}{'Q' if word == 8 else 'I'}", data)
-    # Each note's NOP lies behind what a place of its own leads to. GCC may copy a place, too.
+    # Each note's NOP lies after what a place of its own leads to. GCC may copy a place, too.
     noted = sorted(int(n[2], 16) for n in notes)
     sites, leads = places[::2], sorted(places[1::2])
     before = [max((on for on in leads if on <= n), default=0) for n in noted]

@@ -139,7 +139,7 @@ static struct recording *of(struct wire *wire)
     return (struct recording *)wire;
 }
 
-/* Asks the machine; bytes of the answer in r->room, behind its head. */
+/* Asks the machine; bytes of the answer in r->room, after its head. */
 static uint32_t ask(struct recording *r, uint32_t command, uint32_t cpu, uint32_t id, uint32_t room)
 {
     struct kymo_d_call call = {

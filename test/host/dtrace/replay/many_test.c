@@ -259,7 +259,7 @@ static const char *replay_cut(bool ring, bool first)
     return said;
 }
 
-/* What a ring overwrote is older than the capture; only what is missing behind that was lost. */
+/* What a ring overwrote is older than the capture; only what is missing after that was lost. */
 static void test_ring_begins_amid_a_snapshot(void **state)
 {
     static const char behind[] = "dtrace: the capture begins after 2 aggregation entries of CPU 0",

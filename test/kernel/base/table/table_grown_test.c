@@ -15,7 +15,7 @@ struct entry {
     uint64_t words[5];
 };
 
-/* RAM from which pieces come one behind the other, unless something else has taken what follows. */
+/* RAM from which pieces come one after the other, unless something else has taken what follows. */
 static _Alignas(uint64_t) char ram[8 * CONFIG_TABLE_PIECE];
 static size_t used, most;
 

@@ -46,7 +46,7 @@ static void test_aggregations(void **state)
     memcpy(both, key, 32);
     memset(both + 32, 0, 8);
     both[32] = 1;
-    /* The string's field has 32 bytes, and the number behind it is at a multiple of 8. */
+    /* The string's field has 32 bytes, and the number after it is at a multiple of 8. */
     assert_int_equal(*aggregated(0, 1, both, 40), 2);
     assert_null(aggregated(0, 1, both, 40)); /* taken */
 }
@@ -132,7 +132,7 @@ static void check_entry(const uint8_t *e, const struct dtrace_recdesc *recs)
 
     memcpy(&k, e + recs[0].offset, 2);
     memcpy(&count, e + recs[3].offset, 8);
-    assert_memory_equal(e + recs[1].offset, e + recs[2].offset, 32); /* zeros behind them too */
+    assert_memory_equal(e + recs[1].offset, e + recs[2].offset, 32); /* zeros after them too */
     while (n < NAMES && memcmp(names[n], e + recs[1].offset, 32) != 0) {
         n++;
     }
@@ -141,7 +141,7 @@ static void check_entry(const uint8_t *e, const struct dtrace_recdesc *recs)
     counts[n][k] = 0;
 }
 
-/* Keys that differ in one byte, or in where they end, or only behind another key: each is one. */
+/* Keys that differ in one byte, or in where they end, or only after another key: each is one. */
 static void test_keys(void **state)
 {
     struct dtrace_recdesc recs[16];
@@ -208,7 +208,7 @@ static void gaps_are_zero(unsigned size)
     }
 }
 
-/* A key of any size is its own bytes: those behind it, up to the value, are zeros in an entry,
+/* A key of any size is its own bytes: those after it, up to the value, are zeros in an entry,
  * whatever was there. */
 static void test_key_sizes(void **state)
 {

@@ -84,7 +84,7 @@ static void test_commit_time(void **state)
 }
 
 /* The committed records lie where the scratch of that clause was. What it still points there may
- * not be stored through, and what it makes afterwards lies behind. */
+ * not be stored through, and what it makes afterwards lies after. */
 static void test_commit_scratch(void **state)
 {
     const char *const one = "result value 4; setx 1 r1; ret r1";

@@ -32,7 +32,7 @@ static void check_accounts(void)
     }
 }
 
-/* Calls, with so much room; nothing behind what is answered may have changed. */
+/* Calls, with so much room; nothing after what is answered may have changed. */
 static int control(const void *owner, const void *in, uint32_t in_bytes, uint32_t room)
 {
     memset(out, 0xa5, sizeof(out));

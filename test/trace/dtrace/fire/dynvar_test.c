@@ -248,7 +248,7 @@ static void test_scopes(void **state)
     drops(0, 0, 0);
 }
 
-/* Of a variable's data every byte can be stored to, and no byte before or behind it: for each size,
+/* Of a variable's data every byte can be stored to, and no byte before or after it: for each size,
  * offset and width of a store. */
 static void test_stores_stay_within(void **state)
 {

@@ -22,7 +22,7 @@ static void open_again(void)
     assert_int_equal(target_open(NULL), 0);
 }
 
-/* jstack() with these helpers (NULL: no more) in a clause that records its arg0 behind it. */
+/* jstack() with these helpers (NULL: no more) in a clause that records its arg0 after it. */
 static void with_helpers(const char *one, const char *two, uint32_t frames, uint32_t room)
 {
     struct dtrace_image_action *a;
@@ -155,7 +155,7 @@ static void test_memory(void **state)
     }
 }
 
-/* A clause of the user reads its own memory behind a stack as before it. */
+/* A clause of the user reads its own memory after a stack as before it. */
 static void test_the_clause_is_as_before(void **state)
 {
     static uint64_t word = 0x1234;

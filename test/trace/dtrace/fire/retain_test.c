@@ -2,11 +2,11 @@
 /*
  * Buffers in retained memory (trace/dtrace/retained*.c), and what lib/retain finds in the window:
  * after any instruction of a probe firing all records up to the newest whole one, and each
- * aggregation's entry as before or behind that probe firing; then the same with damage of each
+ * aggregation's entry as before or after that probe firing; then the same with damage of each
  * part: no record and no value that was never there, and what is missing is told. A failure prints
  * its seed; SEED=n repeats it, ROUNDS=n makes more.
  *
- * The instructions are those of this machine: the trap flag stops behind each (x86-64).
+ * The instructions are those of this machine: the trap flag stops after each (x86-64).
  */
 #include "test/trace/dtrace/fire/target.h"
 #include "lib/retain/retain.h"
@@ -39,7 +39,7 @@ static uint32_t below(uint32_t n)
 static struct {
     uint32_t made[FAKE_CPUS];                     /* records; number n says n */
     uint64_t value[FAKE_CPUS][AGGS][KEYS][WORDS]; /* as dtrace_agg_update() makes them */
-    uint64_t next[FAKE_CPUS][AGGS][KEYS][WORDS];  /* behind the probe firing under way */
+    uint64_t next[FAKE_CPUS][AGGS][KEYS][WORDS];  /* after the probe firing under way */
     bool there[FAKE_CPUS][AGGS][KEYS], comes[FAKE_CPUS][AGGS][KEYS];
     bool firing;
     unsigned cpu;

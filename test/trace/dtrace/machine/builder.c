@@ -58,7 +58,7 @@ static uint8_t *put(struct image_builder *b, struct dtrace_image_table *table, c
     return to;
 }
 
-/* One after the other, each object's part of a table behind the one's before. */
+/* One after the other, each object's part of a table after the one's before. */
 struct dtrace_image *image_end(struct image_builder *b)
 {
     struct dtrace_image *image = b->bytes;

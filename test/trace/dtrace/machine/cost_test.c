@@ -179,7 +179,7 @@ static void test_clauses(void **state)
     uint32_t byte = image_object(b, "result value 1; ret r0");
     uint32_t nothing = image_object(b, "result value 0; ret r0");
     image_ecb(b, 0);     /* 0: { } */
-    image_ecb(b, three); /* 1: a value behind a predicate */
+    image_ecb(b, three); /* 1: a value after a predicate */
     image_action(b, DTRACE_ACT_DIFEXPR, three);
     image_ecb(b, 0); /* 2: exit */
     image_action(b, DTRACE_ACT_EXIT, byte);

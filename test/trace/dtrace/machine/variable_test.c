@@ -143,7 +143,7 @@ static void test_structs(void **state)
             "ret r1"),
         1 + 9);
     assert_int_equal(run("var g global scalar ref 16; ldgs g r1; ldx r1 r1; ret r1"), 0);
-    /* What lies behind an array is another variable, or nothing. */
+    /* What lies after an array is another variable, or nothing. */
     run_faults("var g global scalar ref 12; ldgs g r1; setx 8 r2; add r1 r2 r1; stw r2 r1;"
                "stx r2 r1; ret r0",
                DIF_FAULT_BADADDR, 4, ANY_ADDRESS);

@@ -488,7 +488,7 @@ static void some_instruction(void)
     }
 }
 
-/* Branches that lead behind the end lead to it. */
+/* Branches that lead after the end lead to it. */
 static void finish(void)
 {
     g.o->text[g.n++] = DIF_RRR(DIF_OP_ret, 0, 0, any()); /* emit() left room */

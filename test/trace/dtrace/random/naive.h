@@ -100,7 +100,7 @@ extern const uint16_t n_strings[N_WINDOWS];
 /* NULL: the object may be loaded; else some reason. */
 const char *n_valid(const struct dif_object *);
 
-void n_firing(struct naive *); /* a probe firing begins; behind it a clause */
+void n_firing(struct naive *); /* a probe firing begins; after it a clause */
 void n_clause(struct naive *); /* a clause of it begins */
 uint64_t n_run(struct naive *, const struct dif_object *);
 void n_fault(struct naive *, int kind, uint64_t address);

@@ -2,7 +2,7 @@
 /*
  * The naive interpreter: json(), a descent by the selector's names. What is passed over need only
  * have its brackets counted and its strings ended; what is found must be one value with a blank, a
- * comma or a bracket behind it. See naive.h.
+ * comma or a bracket after it. See naive.h.
  */
 #include "test/trace/dtrace/random/naive.h"
 
@@ -17,7 +17,7 @@ struct text {
     char name[1 << 13]; /* of the member passed last */
 };
 
-/* What is at hand; 0 behind the longest string, at its end and after a fault. */
+/* What is at hand; 0 after the longest string, at its end and after a fault. */
 static char c(struct text *t)
 {
     uint8_t byte = 0;
@@ -68,7 +68,7 @@ static bool one_of(struct text *t, const char *set)
     return is;
 }
 
-/* Behind its opening quote. Leaves it in name. */
+/* After its opening quote. Leaves it in name. */
 static bool string(struct text *t)
 {
     size_t length = 0;

@@ -217,7 +217,7 @@ static uint64_t strstr_(struct naive *n)
     return at < 0 ? 0 : arg(n, 0) + (uint64_t)at;
 }
 
-/* An empty text is found at the end by whoever begins behind that. */
+/* An empty text is found at the end by whoever begins after that. */
 static uint64_t index_(struct naive *n)
 {
     int64_t length = (int64_t)n_arg_text(n, 0, NULL), part = (int64_t)n_arg_text(n, 1, NULL);
@@ -312,7 +312,7 @@ static uint64_t base_or_directory(struct naive *n, bool base)
     return directory ? cut(n, path, directory) : cut(n, (const uint8_t *)(name ? "/" : "."), 1);
 }
 
-/* What was read behind the last component that is sure: "", "/", "/." or "/..". */
+/* What was read after the last component that is sure: "", "/", "/." or "/..". */
 struct cleaning {
     char out[TEXT], tail[8];
 };

@@ -31,7 +31,7 @@ enum { MEMORY = 4 << 20, WILD_MEMORY = 1 << 18 };
 struct record {
     uint32_t epid;
     uint64_t time;
-    uint8_t data[DATA]; /* of its actions, one behind the other */
+    uint8_t data[DATA]; /* of its actions, one after the other */
     size_t size;
 };
 
