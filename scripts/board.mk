@@ -115,7 +115,7 @@ KERNEL_OBJS := $(addprefix $(or $(KERNEL_FROM),$(B))/,$(addsuffix .o,$(basename 
 # SAME_FROM=<folder>: a kernel without D takes the objects that a kernel with D has, too, from there. The
 # others are those that stand for D's, and those with pads (scripts/d.mk), if the CPU has pads.
 SAME_FROM ?=
-same_objs = $(filter-out $(addprefix $(B)/,kernel/dtrace/% kernel/arch/$(ARCH)/none/% trace/none/% $(FBT_PADDED:%=%.o)),$(KERNEL_OBJS))
+same_objs = $(filter-out $(addprefix $(B)/,kernel/dtrace/% kernel/arch/$(ARCH)/none/% trace/none/% trace/dtrace/none/% $(FBT_PADDED:%=%.o)),$(KERNEL_OBJS))
 KERNEL_CALLED_OBJS := $(KERNEL_CALLED_SRCS:%.c=$(B)/%.o)
 KERNEL_LIBS := $(B)/kernel/called.a -lgcc
 KERNEL_LD_DEPS += $(B)/kernel/called.a

@@ -12,7 +12,7 @@ BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/gi
 # The first 2 MB of RAM are for the device tree: QEMU puts it there only if the image leaves room. The
 # retained memory comes next.
 KERNEL_LDSYMS := KERNEL_START=0xffffff8040a00000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
-	KERNEL_ALIGN=4096 KERNEL_ROOM=0x280000 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
+	KERNEL_ALIGN=4096 KERNEL_ROOM=0x2c0000 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
 
 # What programs drive: docs/guide/port.md.
 CONSOLE_UART := pl011

@@ -63,7 +63,6 @@ static struct {
     bool panicked;       /* [I] whether that boot ended with a panic */
     bool panic_damaged;  /* [I] whether it did, and its record is damaged or was cut off */
     bool header_damaged; /* [I] whether a header was there that can't be trusted */
-    bool boots_damaged;  /* [I] whether the count of boots was not right */
     bool mine;           /* [k] the window has this boot's header */
     uint32_t page_bytes, page_crc; /* [k] */
     uint32_t ring_end;             /* [k] end of this boot's ring; 0: there is none */
@@ -109,13 +108,11 @@ static void retain_freeze(void)
     arch_cache_clean(frozen, RETAIN_FROZEN_USED);
 }
 
-/* The count is the header's where it is damaged itself: memory has kept its contents. */
-static void count_boots(void)
+/* before: the count so far, which is the header's where its own place is damaged. */
+static void count_boots(uint32_t before)
 {
     struct kymo_retain_boots *boots = BOOTS;
-    uint32_t before = retain_boots_good() ? boots->boots : retain_header_good() ? HEADER->boots : 0;
 
-    retain.boots_damaged = !retain_boots_good() && retain_header_good();
     retain.boots = before + 1 != 0 ? before + 1 : 1;
     *boots = (struct kymo_retain_boots){KYMO_RETAIN_MAGIC, retain.boots,
                                         trace_crc(&retain.boots, sizeof(retain.boots)), 0};
@@ -124,11 +121,13 @@ static void count_boots(void)
 
 void retain_boot(void)
 {
-    bool there = retain_wanted() && retain_header_good();
+    bool there = retain_wanted() && retain_header_good(), counted = retain_boots_good();
 
     retain.panicked = there && retain_panic_good();
     retain.panic_damaged = there && !retain.panicked && !retain_panic_absent();
-    retain.header_damaged = retain_wanted() && !there && retain_header_was_there();
+    /* Without power RAM has anything, but hardly a right count of boots beside what is no header. A
+     * kernel clears the magic before it changes a header, and where the window is a program's. */
+    retain.header_damaged = retain_wanted() && !there && counted && HEADER->magic != 0;
     if (retain.panicked || retain.panic_damaged || (there && has_recording())) {
         retain.found = HEADER->boots;
         if (FROZEN->magic == 0) { /* else an earlier boot has; its readers judge the copy */
@@ -136,7 +135,7 @@ void retain_boot(void)
         }
     }
     if (retain_wanted()) {
-        count_boots();
+        count_boots(counted ? BOOTS->boots : there ? HEADER->boots : 0);
     } else { /* programs get the window: its contents are no longer valid */
         *(volatile uint32_t *)&HEADER->magic = 0;
         arch_cache_clean(HEADER, sizeof(HEADER->magic));
@@ -339,8 +338,7 @@ static const char *retain_reason(void)
     struct kymo_panic *record = (struct kymo_panic *)(void *)PANIC->record;
 
     if (!retain.panicked) {
-        return retain.panic_damaged ? "a panic whose record is damaged, or was cut off"
-                                    : "a reset without a panic";
+        return retain.panic_damaged ? "a panic with a damaged record" : "a reset without a panic";
     }
     record->reason[sizeof(record->reason) - 1] = '\0';
     return record->reason;
@@ -352,13 +350,7 @@ void retain_start(void)
         return;
     }
     if (retain.header_damaged) {
-        kprintf("boot %u: the header of the retained memory is damaged, or of another kernel: what "
-                "an earlier boot has left, if anything, is lost\n",
-                (unsigned)retain.boots);
-    }
-    if (retain.boots_damaged) {
-        kprintf("boot %u: the count of boots is damaged: it continues from the retained header\n",
-                (unsigned)retain.boots);
+        kprintf("boot %u: retained header damaged, or another kernel's\n", (unsigned)retain.boots);
     }
     if (!retain.found) {
         retain_begin();

@@ -44,12 +44,9 @@ bool retain_panic_good(void)
 
 bool retain_panic_absent(void)
 {
-    const uint64_t *at = (const uint64_t *)PANIC, *end = at + sizeof(*PANIC) / sizeof(*at);
+    const uint8_t *at = (const uint8_t *)PANIC;
 
-    while (at < end && *at == 0) {
-        at++;
-    }
-    return at == end;
+    return *at == 0 && memcmp(at, at + 1, sizeof(*PANIC) - 1) == 0; /* all as the first */
 }
 
 bool retain_boots_good(void)
@@ -58,11 +55,4 @@ bool retain_boots_good(void)
 
     return boots->magic == KYMO_RETAIN_MAGIC &&
            boots->crc == trace_crc(&boots->boots, sizeof(boots->boots));
-}
-
-/* Without power RAM has anything, but hardly a right count of boots beside what is no header. A
- * kernel clears the magic before it changes a header, and where the window is a program's. */
-bool retain_header_was_there(void)
-{
-    return HEADER->magic != 0 && retain_boots_good();
 }

@@ -25,7 +25,5 @@ bool retain_panic_good(void);
 bool retain_boots_good(void);
 /* Returns whether the panic's record is as a claim leaves it: there was none. */
 bool retain_panic_absent(void);
-/* Returns whether there was a header, of a window whose memory has kept its power. */
-bool retain_header_was_there(void);
 
 #endif

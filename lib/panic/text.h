@@ -16,7 +16,7 @@
 /* PANIC's value without a record to print: there was no panic, or its record is not right. */
 #define PANIC_NONE "none"
 #define PANIC_DAMAGED "damaged"
-#define PANIC_DAMAGED_REASON "a panic whose record is damaged, or was cut off"
+#define PANIC_DAMAGED_REASON "a panic with a damaged record"
 
 /*
  * Returns entry n, from 0, of a record with arbitrary contents: the text is printable and has no

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Random programs on the whole D machine and on a naive one, under ASan and UBSan.
+# Random programs on the whole D machine and on a naive one, under ASan and UBSan; optimised, for
+# there are many, and as the bound on basic blocks is meant.
 
 #
 # What the machine does is counted: -fsanitize-coverage=trace-pc has every basic block of trace/dtrace
 # tell, counted.h has its copies tell. So assertions, which would count, are off.
 
-D_RANDOM_FLAGS := $(filter-out $(ASSERT_FLAGS_1),$(D_MACHINE_FLAGS))
+D_RANDOM_FLAGS := $(filter-out $(ASSERT_FLAGS_1),$(D_MACHINE_FLAGS)) -O2
 D_RANDOM_OBJS := $(patsubst %.c,$(B)/unit/d_random/%.o,$(filter-out %/subr_none.c \
 	trace/dtrace/control%,$(wildcard \
 	trace/dtrace/*.c)) test/trace/dtrace/machine/fake.c $(filter-out %_test.c,$(wildcard test/trace/dtrace/random/*.c)))
