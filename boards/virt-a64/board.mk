@@ -10,9 +10,9 @@ BOARD_DEFS += -DCONFIG_CPUS=8 -DBOARD_RAM_BYTES=0x10000000 \
 BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/gicv2_a64.c boards/drivers/fdt.c boards/drivers/psci.c
 
 # The first 2 MB of RAM are for the device tree: QEMU puts it there only if the image leaves room. The
-# retained memory comes next.
+# retained memory comes next. A debug image is larger; a release image leaves the memory to programs.
 KERNEL_LDSYMS := KERNEL_START=0xffffff8040a00000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
-	KERNEL_ALIGN=4096 KERNEL_ROOM=0x2c0000 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
+	KERNEL_ALIGN=4096 KERNEL_ROOM=$(if $(filter 1,$(DEBUG)),0x2c0000,0x280000) RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
 
 # What programs drive: docs/guide/port.md.
 CONSOLE_UART := pl011

@@ -103,7 +103,8 @@ def a_host_without_room(machine, slots):
 
 
 def a_disk_that_gets_full(machine, slots):
-    machine.record("--format -n 12", "first.kev")
+    # Bounded in bytes: what a busy machine's ring holds when the logger ends would fill the disk.
+    machine.record("--format -S 240k", "first.kev")
     done, count = machine.recover("-f block:full.kev", "No space left")
     expect(0 < done < count == len(slots) // 16, f"{done} of {count}: the disk is too large")
     machine.recover("-f block:fuller.kev", "--reclaim deletes the oldest")
