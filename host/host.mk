@@ -22,7 +22,7 @@ HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard 
              $(sort $(wildcard host/top/*.c)) $(sort $(wildcard host/collect/*.c)) \
              $(sort $(wildcard host/assert/*.c host/diff/*.c host/log/*.c host/verify/*.c)) $(sort $(wildcard host/report/*.c host/view/*.c)) \
              $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \
-             $(sort $(wildcard host/export/*.c host/fleet/*.c) $(wildcard host/timeline/*.c host/why/*.c)) \
+             $(sort $(wildcard host/export/*.c host/fleet/*.c) $(wildcard host/flow/*.c host/timeline/*.c host/why/*.c)) \
              $(HOST_DTRACE_SRCS) $(sort $(wildcard host/target/*.c)) \
              $(sort $(wildcard host/self/*.c host/pid/*.c)) $(HOST_REMOTE_SRCS) $(HOST_MACHINE_SRCS) \
              $(sort $(wildcard host/link/*.c)) $(sort $(wildcard lib/link/*.c)) \

@@ -16,7 +16,6 @@
 #include "host/export/follow.h"
 #include "host/json_text.h"
 #include "host/kymo.h"
-#include "host/timeline/timeline.h"
 
 #define CPUS_PID 1000000000
 #define TIDS_RUN 1         /* of CPUS_PID: what the CPUs run, from here on */
@@ -24,12 +23,12 @@
 #define STATE_TID 1000000
 
 struct chrome {
-    struct follow *follow;
+    struct flow *flow;
     uint64_t serial; /* of the last asynchronous slice */
     unsigned ready, unknown;
     bool counted;
-    uint64_t lost[FOLLOW_CPUS + 1]; /* of each CPU, and of none in particular */
-    bool told[FOLLOW_CPUS];         /* names of its tracks */
+    uint64_t lost[FLOW_CPUS + 1]; /* of each CPU, and of none in particular */
+    bool told[FLOW_CPUS];         /* names of its tracks */
 };
 
 static struct chrome *chrome_of(const struct export *export)
@@ -82,7 +81,7 @@ static void cpu_tell(struct export *export, int cpu)
     struct chrome *chrome = chrome_of(export);
     char name[32];
 
-    if (cpu < 0 || cpu >= FOLLOW_CPUS || chrome->told[cpu]) {
+    if (cpu < 0 || cpu >= FLOW_CPUS || chrome->told[cpu]) {
         return;
     }
     chrome->told[cpu] = true;
@@ -92,7 +91,7 @@ static void cpu_tell(struct export *export, int cpu)
 }
 
 /* "process/thread"; without a name its number. */
-static void chrome_thread_name(const struct export *export, const struct follow_thread *thread,
+static void chrome_thread_name(const struct export *export, const struct flow_thread *thread,
                                char *to, size_t room)
 {
     const char *name = kev_capture_name(export->capture, thread->pid, thread->tid);
@@ -111,7 +110,7 @@ static void chrome_process_name(const struct export *export, int32_t pid, char *
     snprintf(to, room, "%s", name == NULL ? number : name);
 }
 
-static void thread_tell(struct export *export, struct follow_thread *thread)
+static void thread_tell(struct export *export, struct flow_thread *thread)
 {
     char name[256];
 
@@ -127,9 +126,9 @@ static void thread_tell(struct export *export, struct follow_thread *thread)
              " state");
 }
 
-/* ---- what follow gives ------------------------------------------------------------- */
+/* ---- what the flow gives ------------------------------------------------------------- */
 
-static void chrome_run(struct export *export, const struct follow_thread *thread, int cpu,
+static void chrome_run(struct export *export, const struct flow_thread *thread, int cpu,
                        int64_t from, int64_t to)
 {
     struct out *out = export->out;
@@ -151,27 +150,34 @@ static void chrome_run(struct export *export, const struct follow_thread *thread
     out_str(out, "}}");
 }
 
-static void chrome_span(struct export *export, const struct follow_thread *thread, int state,
-                        int cpu, int64_t from, int64_t to)
+static void chrome_span(void *arg, const struct flow_thread *thread, const struct flow_state *state,
+                        int64_t to, bool ended)
 {
+    struct export *export = arg;
     struct out *out = export->out;
 
-    if (state == STATE_RUNNING) {
-        chrome_run(export, thread, cpu, from, to);
+    (void)ended;
+    if (!export_flow_shows(state, to)) {
+        return;
+    }
+    if (state->state == STATE_RUNNING) {
+        chrome_run(export, thread, state->cpu, state->since, to);
     }
     chrome_record_begin(out, 'X', thread->pid, (int64_t)thread->tid + STATE_TID);
-    time_put(out, "ts", from);
-    time_put(out, "dur", to - from);
+    time_put(out, "ts", state->since);
+    time_put(out, "dur", to - state->since);
     export_json_member(out, "cat", "state");
-    export_json_member(out, "name", timeline_state_name((unsigned)state));
+    export_json_member(out, "name", flow_state_name((unsigned)state->state));
     out_str(out, "}");
 }
 
-static void chrome_close(struct export *export, const struct follow_thread *thread, int cpu,
-                         int64_t ns)
+static void chrome_close(void *arg, const struct flow_thread *thread, int cpu,
+                         const struct flow_open *open, int64_t ns)
 {
+    const struct export *export = arg;
     struct out *out = export->out;
 
+    (void)open;
     if (thread == NULL) {
         chrome_record_begin(out, 'E', CPUS_PID, TIDS_INTERRUPT + cpu);
     } else {
@@ -181,10 +187,13 @@ static void chrome_close(struct export *export, const struct follow_thread *thre
     out_str(out, ",\"args\":{\"end\":\"not known\"}}");
 }
 
-static void chrome_abandon(struct export *export, const struct follow_thread *thread, int64_t ns)
+static void chrome_abandon(void *arg, const struct flow_thread *thread, int64_t ns,
+                           enum flow_ending ending)
 {
+    const struct export *export = arg;
     struct out *out = export->out;
 
+    (void)ending;
     chrome_record_begin(out, 'e', thread->pid, thread->tid);
     time_put(out, "ts", ns);
     out_str(out, ",\"cat\":\"message\",\"name\":\"message\",\"id\":\"");
@@ -192,15 +201,15 @@ static void chrome_abandon(struct export *export, const struct follow_thread *th
     out_str(out, "\",\"args\":{\"end\":\"no reply\"}}");
 }
 
-static const struct follow_ops chrome_ops = {
+static const struct flow_ops chrome_ops = {
     .span = chrome_span, .close = chrome_close, .abandon = chrome_abandon};
 
 /* ---- items ------------------------------------------------------------------------- */
 
 static void chrome_event_put(struct export *export, const struct kev_item *item,
-                             const struct follow_step *step)
+                             const struct flow_step *step)
 {
-    static const char phases[] = {[FOLLOW_POINT] = 'i', [FOLLOW_BEGIN] = 'B', [FOLLOW_END] = 'E'};
+    static const char phases[] = {[FLOW_POINT] = 'i', [FLOW_BEGIN] = 'B', [FLOW_END] = 'E'};
     struct out *out = export->out;
     char name[256];
     bool renamed = export_slice_name(export, item, name, sizeof(name));
@@ -211,7 +220,7 @@ static void chrome_event_put(struct export *export, const struct kev_item *item,
         chrome_record_begin(out, phases[step->role], CPUS_PID, TIDS_INTERRUPT + item->cpu);
     }
     time_put(out, "ts", step->ns);
-    if (step->role == FOLLOW_POINT) {
+    if (step->role == FLOW_POINT) {
         out_str(out, ",\"s\":\"t\"");
     }
     export_json_member(out, "cat", item->class_name);
@@ -231,13 +240,13 @@ static void chrome_event_put(struct export *export, const struct kev_item *item,
 }
 
 /* A message is an asynchronous slice of its client, and arrows from slice to slice. */
-static void chrome_message_put(struct export *export, const struct follow_step *step)
+static void chrome_message_put(struct export *export, const struct flow_step *step)
 {
     static const char *const slices[] = {NULL, "b", "n", "e"}, *const arrows[] = {NULL, "s", "t",
                                                                                   "f"};
     struct out *out = export->out;
 
-    if (step->message == FOLLOW_NONE) {
+    if (step->party == NULL) {
         return;
     }
     for (unsigned i = 0; i < 2; i++) {
@@ -248,7 +257,7 @@ static void chrome_message_put(struct export *export, const struct follow_step *
         export_json_member(out, "name", "message");
         out_str(out, ",\"id\":\"");
         out_hex(out, step->message_id, 16);
-        out_str(out, i == 1 && step->message == FOLLOW_REPLIED ? "\",\"bp\":\"e\"}" : "\"}");
+        out_str(out, i == 1 && step->message == FLOW_REPLIED ? "\",\"bp\":\"e\"}" : "\"}");
     }
 }
 
@@ -257,7 +266,7 @@ static void counter_put(struct export *export, int64_t ns)
     struct chrome *chrome = chrome_of(export);
     unsigned ready, unknown;
 
-    follow_count(chrome->follow, &ready, &unknown);
+    flow_count(chrome->flow, &ready, &unknown);
     if (chrome->counted && ready == chrome->ready && unknown == chrome->unknown) {
         return;
     }
@@ -276,9 +285,9 @@ static void counter_put(struct export *export, int64_t ns)
 static int chrome_event_take(struct export *export, const struct kev_item *item)
 {
     struct chrome *chrome = chrome_of(export);
-    struct follow_step step;
+    struct flow_step step;
 
-    if (follow_take(chrome->follow, item, &step) != 0) {
+    if (export_flow_take(chrome->flow, item, &step) != 0) {
         return -1;
     }
     cpu_tell(export, item->cpu);
@@ -316,7 +325,7 @@ static void chrome_loss_take(struct export *export, const struct kev_item *item)
     const struct kev_loss *loss = item->loss;
     bool is_loss = item->kind == KEV_ITEM_LOSS;
     struct out *out = export->out;
-    int cpu = item->cpu >= 0 && item->cpu < FOLLOW_CPUS ? item->cpu : -1;
+    int cpu = item->cpu >= 0 && item->cpu < FLOW_CPUS ? item->cpu : -1;
     int64_t tid = cpu < 0 ? 0 : TIDS_RUN + cpu;
     char name[32];
 
@@ -374,8 +383,8 @@ static int chrome_begin(struct export *export)
         kymo_error("out of memory");
         return -1;
     }
-    chrome->follow = follow_new(export, &chrome_ops);
-    if (chrome->follow == NULL) {
+    chrome->flow = export_flow_new(export, &chrome_ops);
+    if (chrome->flow == NULL) {
         return -1;
     }
     out_str(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made_by\":\"kymo export\"");
@@ -390,7 +399,7 @@ static int chrome_end(struct export *export)
     struct chrome *chrome = chrome_of(export);
     struct out *out = export->out;
 
-    follow_end(chrome->follow);
+    flow_end(chrome->flow);
     out_str(out, "\n],\"kymo\":{\"events\":");
     out_u64(out, export->events);
     export_json_number(out, "losses", (int64_t) export->losses);
@@ -405,7 +414,7 @@ static void chrome_discard(struct export *export)
     struct chrome *chrome = chrome_of(export);
 
     if (chrome != NULL) {
-        follow_free(chrome->follow);
+        flow_free(chrome->flow);
         free(chrome);
     }
 }

@@ -23,7 +23,7 @@
 #define SECONDS_MOST 9223372036 /* of which nanoseconds have 63 bits */
 
 struct ctf {
-    struct follow *follow;
+    struct flow *flow;
     struct output_folder folder;
     struct ctf_trace traces[2]; /* kernel, ust */
     char *scopes[CTF_SCOPES];
@@ -164,7 +164,7 @@ static int ctf_number_put(struct ctf_stream *stream, uint64_t value, unsigned bi
 }
 
 static int ctf_thread_put(struct export *export, struct ctf_stream *stream,
-                          const struct follow_thread *thread)
+                          const struct flow_thread *thread)
 {
     char name[512];
 
@@ -175,7 +175,7 @@ static int ctf_thread_put(struct export *export, struct ctf_stream *stream,
 
 /* The fields of ctf_types.c's standard[]. */
 static int standard_put(struct export *export, struct ctf_stream *stream, int role,
-                        const struct kev_item *item, const struct follow_step *step)
+                        const struct kev_item *item, const struct flow_step *step)
 {
     const char *name;
 
@@ -244,7 +244,7 @@ static int event_begin(struct ctf_stream *stream, uint32_t id, uint64_t stamp)
 
 static int context_put(struct export *export, const struct ctf_trace *trace,
                        struct ctf_stream *stream, const struct kev_item *item,
-                       const struct follow_step *step)
+                       const struct flow_step *step)
 {
     char name[512];
     int32_t tid = step == NULL ? -1 : linux_current(item, step);
@@ -274,12 +274,12 @@ static uint64_t stamp_of(const struct export *export, const struct ctf_stream *s
 }
 
 static int ctf_event_put(struct export *export, const struct kev_item *item,
-                         const struct follow_step *step, int role)
+                         const struct flow_step *step, int role)
 {
     struct ctf *ctf = ctf_of(export);
     bool functions = role == LINUX_FUNCTION_ENTRY || role == LINUX_FUNCTION_EXIT;
     struct ctf_trace *trace = &ctf->traces[functions ? UST : KERNEL];
-    unsigned cpu = (unsigned)item->cpu % FOLLOW_CPUS;
+    unsigned cpu = (unsigned)item->cpu % FLOW_CPUS;
     struct ctf_stream *stream = stream_open(export, trace, cpu);
     const struct type *type = types_find(&trace->types, export, item, role);
     const struct kev_value *value;
@@ -337,7 +337,7 @@ static int ctf_loss_put(struct export *export, const struct kev_item *item, unsi
 static int ctf_loss_take(struct export *export, const struct kev_item *item)
 {
     struct ctf_trace *trace = &ctf_of(export)->traces[KERNEL];
-    unsigned cpu = item->cpu < 0 || item->cpu >= FOLLOW_CPUS ? 0 : (unsigned)item->cpu;
+    unsigned cpu = item->cpu < 0 || item->cpu >= FLOW_CPUS ? 0 : (unsigned)item->cpu;
     struct ctf_stream *stream = stream_open(export, trace, cpu);
     const struct type *type = types_find(&trace->types, export, item, TYPES_LOST);
     const struct kev_loss *loss = item->loss;
@@ -361,7 +361,7 @@ static int ctf_loss_take(struct export *export, const struct kev_item *item)
 
 /* ---- the format -------------------------------------------------------------------- */
 
-static const struct follow_ops ctf_ops = {.span = NULL};
+static const struct flow_ops ctf_ops = {.span = NULL};
 
 static int ctf_begin(struct export *export)
 {
@@ -378,14 +378,14 @@ static int ctf_begin(struct export *export)
         ctf->traces[i].types.most = CTF_TYPES;
         ctf->traces[i].types.declare = ctf_declare;
     }
-    ctf->follow = follow_new(export, &ctf_ops);
-    return ctf->follow == NULL ? -1 : output_folder_open(&ctf->folder, export->path);
+    ctf->flow = export_flow_new(export, &ctf_ops);
+    return ctf->flow == NULL ? -1 : output_folder_open(&ctf->folder, export->path);
 }
 
 static int ctf_item(struct export *export, const struct kev_item *item)
 {
     struct ctf *ctf = ctf_of(export);
-    struct follow_step step;
+    struct flow_step step;
 
     if (item->kind == KEV_ITEM_LOSS) {
         return ctf_loss_take(export, item);
@@ -396,7 +396,7 @@ static int ctf_item(struct export *export, const struct kev_item *item)
     if (item->kind != KEV_ITEM_EVENT) {
         return 0;
     }
-    if (follow_take(ctf->follow, item, &step) != 0) {
+    if (export_flow_take(ctf->flow, item, &step) != 0) {
         return -1;
     }
     return ctf_event_put(export, item, &step, linux_event_of(item, &step));
@@ -436,7 +436,7 @@ static int ctf_end(struct export *export)
         if (i == KERNEL && !trace->used && stream_open(export, trace, 0) == NULL) {
             return -1; /* a capture without events is a trace without them */
         }
-        for (unsigned cpu = 0; cpu < FOLLOW_CPUS; cpu++) {
+        for (unsigned cpu = 0; cpu < FLOW_CPUS; cpu++) {
             struct ctf_stream *stream = &trace->streams[cpu];
 
             if (!stream->open) {
@@ -466,7 +466,7 @@ static void ctf_discard(struct export *export)
         return;
     }
     for (unsigned i = 0; i < 2; i++) {
-        for (unsigned cpu = 0; cpu < FOLLOW_CPUS; cpu++) {
+        for (unsigned cpu = 0; cpu < FLOW_CPUS; cpu++) {
             struct ctf_stream *stream = &ctf->traces[i].streams[cpu];
 
             if (stream->open) {
@@ -485,7 +485,7 @@ static void ctf_discard(struct export *export)
     while (ctf->nscopes > 0) {
         free(ctf->scopes[--ctf->nscopes]);
     }
-    follow_free(ctf->follow);
+    flow_free(ctf->flow);
     free(ctf);
 }
 

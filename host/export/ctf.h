@@ -25,7 +25,7 @@ struct ctf_stream { /* of a CPU */
 
 struct ctf_trace {      /* a folder of its own */
     const char *domain; /* "kernel", "ust" */
-    struct ctf_stream streams[FOLLOW_CPUS];
+    struct ctf_stream streams[FLOW_CPUS];
     struct types types;
     bool used;
 };

@@ -15,7 +15,7 @@
 #define FUNCTION_ENTER 10
 #define FUNCTION_EXIT 11
 
-enum linux_event linux_event_of(const struct kev_item *item, const struct follow_step *step)
+enum linux_event linux_event_of(const struct kev_item *item, const struct flow_step *step)
 {
     unsigned kind = item->number & (TRACE_KERCALL_EXIT | TRACE_KERCALL_INT);
 
@@ -45,7 +45,7 @@ enum linux_event linux_event_of(const struct kev_item *item, const struct follow
     }
 }
 
-int32_t linux_tid(const struct follow_thread *thread)
+int32_t linux_tid(const struct flow_thread *thread)
 {
     if (thread == NULL) {
         return -1;
@@ -59,13 +59,13 @@ int32_t linux_tid(const struct follow_thread *thread)
     return (int32_t)(1000000000 + thread->serial % 1000000000);
 }
 
-int32_t linux_current(const struct kev_item *item, const struct follow_step *step)
+int32_t linux_current(const struct kev_item *item, const struct flow_step *step)
 {
     /* Events of threads and processes are about their owner; of all others it is who ran. */
     return linux_tid(item->class_id == TRACE_CLASS_PR_TH ? step->current : step->owner);
 }
 
-void linux_comm(const struct export *export, const struct follow_thread *thread, char *to,
+void linux_comm(const struct export *export, const struct flow_thread *thread, char *to,
                 size_t room)
 {
     const char *process, *name;
@@ -89,7 +89,7 @@ void linux_comm(const struct export *export, const struct follow_thread *thread,
     }
 }
 
-int64_t linux_previous_state(const struct follow_step *step)
+int64_t linux_previous_state(const struct flow_step *step)
 {
     if (step->previous == NULL) {
         return 1024;
@@ -100,7 +100,7 @@ int64_t linux_previous_state(const struct follow_step *step)
     return step->previous_state < 0 ? 1024 : step->previous_state == STATE_READY ? 0 : 1;
 }
 
-int32_t linux_priority(const struct follow_thread *thread)
+int32_t linux_priority(const struct flow_thread *thread)
 {
     return thread == NULL || thread->priority < 0 || thread->priority > 99 ? 120
                                                                            : 99 - thread->priority;

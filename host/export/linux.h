@@ -20,22 +20,22 @@ enum linux_event {
     LINUX_FUNCTION_ENTRY,
     LINUX_FUNCTION_EXIT,
 };
-enum linux_event linux_event_of(const struct kev_item *item, const struct follow_step *step);
+enum linux_event linux_event_of(const struct kev_item *item, const struct flow_step *step);
 
 /* Linux numbers threads across processes, and 0 is idle: pid * 10000 + tid, or, where that can't
  * be, 1000000000 and the thread's number in the capture. NULL: -1, not known. */
-int32_t linux_tid(const struct follow_thread *thread);
+int32_t linux_tid(const struct flow_thread *thread);
 /* The number of the thread that ran on the CPU when the event happened. */
-int32_t linux_current(const struct kev_item *item, const struct follow_step *step);
+int32_t linux_current(const struct kev_item *item, const struct flow_step *step);
 /* The thread's name there: its name, or its process's and its tid. "unknown" of NULL. */
-void linux_comm(const struct export *export, const struct follow_thread *thread, char *to,
+void linux_comm(const struct export *export, const struct flow_thread *thread, char *to,
                 size_t room);
 /* The state of the thread that a switch takes the CPU from: 0 it is ready, 1 it waits, 16 it has
  * ended, 1024 not known. */
-int64_t linux_previous_state(const struct follow_step *step);
+int64_t linux_previous_state(const struct flow_step *step);
 /* Linux's priority of a real-time thread, 99 - ours; 120, that of an ordinary one, if it is not
  * known or can't be had so. */
-int32_t linux_priority(const struct follow_thread *thread);
+int32_t linux_priority(const struct flow_thread *thread);
 
 /* A number of the event last given, by its name; 0: it has none. */
 uint64_t linux_value(const struct export *export, const char *name);

@@ -14,7 +14,7 @@
 #include "abi/sys/states.h"
 #include "host/export/perfetto.h"
 #include "host/kymo.h"
-#include "host/timeline/timeline.h"
+#include "host/export/follow.h"
 
 /* ---- tracks ------------------------------------------------------------------------ */
 
@@ -23,7 +23,7 @@ static uint64_t cpu_track(struct export *export, int cpu)
     struct perfetto *perfetto = perfetto_of(export);
     char name[64];
 
-    if (cpu < 0 || cpu >= FOLLOW_CPUS) {
+    if (cpu < 0 || cpu >= FLOW_CPUS) {
         return perfetto_uuid(OF_CAPTURE, 0);
     }
     if (!perfetto->told[cpu]) {
@@ -34,7 +34,7 @@ static uint64_t cpu_track(struct export *export, int cpu)
     return perfetto_uuid(OF_CPU, (uint64_t)cpu);
 }
 
-static void process_put(struct export *export, const struct follow_thread *thread)
+static void process_put(struct export *export, const struct flow_thread *thread)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -51,7 +51,7 @@ static void process_put(struct export *export, const struct follow_thread *threa
     perfetto_packet_put(export, &packet);
 }
 
-static uint64_t thread_track(struct export *export, struct follow_thread *thread)
+static uint64_t thread_track(struct export *export, struct flow_thread *thread)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -82,44 +82,55 @@ static uint64_t thread_track(struct export *export, struct follow_thread *thread
     return uuid;
 }
 
-/* ---- what follow gives ------------------------------------------------------------- */
+/* ---- what the flow gives ------------------------------------------------------------- */
 
-static void perfetto_span(struct export *export, const struct follow_thread *thread, int state,
-                          int cpu, int64_t from, int64_t to)
+static void perfetto_span(void *arg, const struct flow_thread *thread,
+                          const struct flow_state *state, int64_t to, bool ended)
 {
+    struct export *export = arg;
     uint64_t track = perfetto_uuid(OF_STATES, thread->serial);
 
-    if (cpu >= 0) {
-        perfetto_note_number(export, "cpu", cpu);
+    (void)ended;
+    if (!export_flow_shows(state, to)) {
+        return;
     }
-    perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN, track, from, "state",
-                       timeline_state_name((unsigned)state));
+    if (state->cpu >= 0) {
+        perfetto_note_number(export, "cpu", state->cpu);
+    }
+    perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN, track, state->since,
+                       "state", flow_state_name((unsigned)state->state));
     perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_END, track, to, NULL, NULL);
 }
 
-static void perfetto_close(struct export *export, const struct follow_thread *thread, int cpu,
-                           int64_t ns)
+static void perfetto_close(void *arg, const struct flow_thread *thread, int cpu,
+                           const struct flow_open *open, int64_t ns)
 {
+    struct export *export = arg;
     uint64_t track =
         thread == NULL ? cpu_track(export, cpu) : perfetto_uuid(OF_THREAD, thread->serial);
 
+    (void)open;
     perfetto_note_text(export, "end", "not known");
     perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_END, track, ns, NULL, NULL);
 }
 
-static void perfetto_abandon(struct export *export, const struct follow_thread *thread, int64_t ns)
+static void perfetto_abandon(void *arg, const struct flow_thread *thread, int64_t ns,
+                             enum flow_ending ending)
 {
+    struct export *export = arg;
+
+    (void)ending;
     perfetto_note_text(export, "end", "no reply");
     perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_END,
                        perfetto_uuid(OF_MESSAGE, thread->message), ns, NULL, NULL);
 }
 
-static const struct follow_ops perfetto_ops = {
+static const struct flow_ops perfetto_ops = {
     .span = perfetto_span, .close = perfetto_close, .abandon = perfetto_abandon};
 
 /* ---- events ------------------------------------------------------------------------ */
 
-static void switch_fill(struct export *export, const struct follow_step *step,
+static void switch_fill(struct export *export, const struct flow_step *step,
                         Perfetto__SchedSwitch *to)
 {
     char next[512], previous[512];
@@ -139,7 +150,7 @@ static void switch_fill(struct export *export, const struct follow_step *step,
 
 /* The event in ftrace's words, if ftrace has it. */
 static void ftrace_put(struct export *export, const struct kev_item *item,
-                       const struct follow_step *step)
+                       const struct flow_step *step)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     Perfetto__FtraceEventBundle bundle = PERFETTO__FTRACE_EVENT_BUNDLE__INIT;
@@ -191,19 +202,19 @@ static void ftrace_put(struct export *export, const struct kev_item *item,
     perfetto_packet_put(export, &packet);
 }
 
-static void perfetto_message_put(struct export *export, const struct follow_step *step)
+static void perfetto_message_put(struct export *export, const struct flow_step *step)
 {
     uint64_t track = perfetto_uuid(OF_MESSAGE, step->message_id);
 
-    if (step->message == FOLLOW_SENT) {
+    if (step->message == FLOW_SENT) {
         perfetto_track_put(export, track, perfetto_uuid(OF_PROCESS, (uint32_t)step->party->pid),
                            "messages", false);
         perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN, track, step->ns,
                            "message", "message");
-    } else if (step->message == FOLLOW_RECEIVED) {
+    } else if (step->message == FLOW_RECEIVED) {
         perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__INSTANT, track, step->ns, "message",
                            "received");
-    } else if (step->message == FOLLOW_REPLIED) {
+    } else if (step->message == FLOW_REPLIED) {
         perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_END, track, step->ns, NULL,
                            NULL);
     }
@@ -216,7 +227,7 @@ static void perfetto_threads_count(struct export *export, int64_t ns)
     unsigned ready, unknown;
 
     perfetto->last = ns;
-    follow_count(perfetto->follow, &ready, &unknown);
+    flow_count(perfetto->flow, &ready, &unknown);
     if (!perfetto->counted || ready != perfetto->ready) {
         perfetto_counter_put(export, perfetto_uuid(OF_COUNTER, 0), ns, ready);
     }
@@ -231,17 +242,17 @@ static void perfetto_threads_count(struct export *export, int64_t ns)
 static int perfetto_event_take(struct export *export, const struct kev_item *item)
 {
     static const Perfetto__TrackEvent__Type types[] = {
-        [FOLLOW_POINT] = PERFETTO__TRACK_EVENT__TYPE__INSTANT,
-        [FOLLOW_BEGIN] = PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN,
-        [FOLLOW_END] = PERFETTO__TRACK_EVENT__TYPE__SLICE_END};
+        [FLOW_POINT] = PERFETTO__TRACK_EVENT__TYPE__INSTANT,
+        [FLOW_BEGIN] = PERFETTO__TRACK_EVENT__TYPE__SLICE_BEGIN,
+        [FLOW_END] = PERFETTO__TRACK_EVENT__TYPE__SLICE_END};
     struct perfetto *perfetto = perfetto_of(export);
     Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
     char *categories[1], name[256];
     bool renamed;
-    struct follow_step step;
+    struct flow_step step;
     uint64_t track;
 
-    if (follow_take(perfetto->follow, item, &step) != 0) {
+    if (export_flow_take(perfetto->flow, item, &step) != 0) {
         return -1;
     }
     track = step.thread == NULL ? cpu_track(export, item->cpu) : thread_track(export, step.thread);
@@ -253,10 +264,10 @@ static int perfetto_event_take(struct export *export, const struct kev_item *ite
     event.n_categories = 1;
     event.categories = categories;
     event.name = perfetto_string_of(export, name);
-    if (step.message == FOLLOW_REPLIED) {
+    if (step.message == FLOW_REPLIED) {
         event.n_terminating_flow_ids = 1;
         event.terminating_flow_ids = &step.message_id;
-    } else if (step.message != FOLLOW_NONE) {
+    } else if (step.party != NULL) {
         event.n_flow_ids = 1;
         event.flow_ids = &step.message_id;
     }
@@ -310,7 +321,7 @@ static void perfetto_loss_take(struct export *export, const struct kev_item *ite
     struct perfetto *perfetto = perfetto_of(export);
     const struct kev_loss *loss = item->loss;
     bool is_loss = item->kind == KEV_ITEM_LOSS;
-    int cpu = item->cpu >= 0 && item->cpu < FOLLOW_CPUS ? item->cpu : -1;
+    int cpu = item->cpu >= 0 && item->cpu < FLOW_CPUS ? item->cpu : -1;
     uint64_t counter = perfetto_uuid(OF_COUNTER, 16 + (uint64_t)(cpu + 1));
     const char *title = is_loss ? "LOST" : "NOT RECORDED";
     char name[64];
@@ -366,8 +377,8 @@ static int perfetto_begin(struct export *export)
         kymo_error("out of memory");
         return -1;
     }
-    perfetto->follow = follow_new(export, &perfetto_ops);
-    if (perfetto->follow == NULL) {
+    perfetto->flow = export_flow_new(export, &perfetto_ops);
+    if (perfetto->flow == NULL) {
         return -1;
     }
     perfetto_track_put(export, perfetto_uuid(OF_CAPTURE, 0), 0, "capture", false);
@@ -390,7 +401,7 @@ static int perfetto_end(struct export *export)
 {
     struct perfetto *perfetto = perfetto_of(export);
 
-    follow_end(perfetto->follow);
+    flow_end(perfetto->flow);
     perfetto_note_number(export, "events", (int64_t) export->events);
     perfetto_note_number(export, "losses", (int64_t) export->losses);
     perfetto_note_number(export, "lost_events", (int64_t) export->lost);
@@ -410,7 +421,7 @@ static void perfetto_discard(struct export *export)
     while (perfetto->ntexts > 0) {
         free(perfetto->texts[--perfetto->ntexts]);
     }
-    follow_free(perfetto->follow);
+    flow_free(perfetto->flow);
     free(perfetto->bytes);
     free(perfetto);
 }

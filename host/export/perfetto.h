@@ -16,7 +16,7 @@
 enum { OF_CAPTURE = 1, OF_PROCESS, OF_THREAD, OF_STATES, OF_CPU, OF_COUNTER, OF_MESSAGE, OF_LOSS };
 
 struct perfetto {
-    struct follow *follow;
+    struct flow *flow;
     uint8_t *bytes; /* of a packet */
     size_t room;
     Perfetto__DebugAnnotation notes[NOTES], *note_at[NOTES];
@@ -24,8 +24,8 @@ struct perfetto {
     char *texts[NOTES + 16]; /* escaped ones, of the packet in the making */
     unsigned ntexts;
     unsigned ready, unknown;
-    bool counted, told[FOLLOW_CPUS], lost_told[FOLLOW_CPUS + 1], failed;
-    uint64_t losses, lost[FOLLOW_CPUS + 1];
+    bool counted, told[FLOW_CPUS], lost_told[FLOW_CPUS + 1], failed;
+    uint64_t losses, lost[FLOW_CPUS + 1];
     int64_t last; /* ns of the last event */
 };
 

@@ -38,14 +38,14 @@ struct profile {
 };
 
 struct speedscope {
-    struct follow *follow;
+    struct flow *flow;
     struct spool spool;
     struct frame *buckets[BUCKETS];
     struct spool_text names; /* text of the frames */
     uint32_t nframes;
     struct profile *first, **end;
-    struct profile *cpus[OF_CPU][FOLLOW_CPUS + 1]; /* of each CPU, and of none in particular */
-    struct profile **threads;                      /* by serial */
+    struct profile *cpus[OF_CPU][FLOW_CPUS + 1]; /* of each CPU, and of none in particular */
+    struct profile **threads;                    /* by serial */
     uint32_t nthreads;
     int64_t last;
     bool failed;
@@ -131,19 +131,19 @@ static struct profile *profile_new(struct speedscope *speedscope, const char *na
 static struct profile *profile_of_cpu(struct speedscope *speedscope, int cpu, unsigned of)
 {
     static const char *const what[OF_CPU] = {"", ", interrupts", ", lost"};
-    unsigned index = cpu < 0 || cpu >= FOLLOW_CPUS ? FOLLOW_CPUS : (unsigned)cpu;
+    unsigned index = cpu < 0 || cpu >= FLOW_CPUS ? FLOW_CPUS : (unsigned)cpu;
     struct profile **at = &speedscope->cpus[of][index];
     char name[64];
 
     if (*at == NULL) {
         snprintf(name, sizeof(name), "CPU %u%s", index, what[of]);
-        *at = profile_new(speedscope, index < FOLLOW_CPUS ? name : "no CPU in particular");
+        *at = profile_new(speedscope, index < FLOW_CPUS ? name : "no CPU in particular");
     }
     return *at;
 }
 
 /* "process/thread (4/2)" */
-static void speedscope_thread_name(const struct export *export, const struct follow_thread *thread,
+static void speedscope_thread_name(const struct export *export, const struct flow_thread *thread,
                                    char *to, size_t room)
 {
     const char *process = kev_capture_name(export->capture, thread->pid, KEV_NOBODY);
@@ -153,7 +153,7 @@ static void speedscope_thread_name(const struct export *export, const struct fol
              name == NULL ? "" : "/", name == NULL ? "" : name, thread->pid, thread->tid);
 }
 
-static struct profile *profile_of(struct export *export, const struct follow_thread *thread)
+static struct profile *profile_of(struct export *export, const struct flow_thread *thread)
 {
     struct speedscope *speedscope = speedscope_of(export);
     char name[560];
@@ -215,40 +215,43 @@ static void frame_close(struct speedscope *speedscope, struct profile *profile, 
     }
 }
 
-/* ---- what follow gives --------------------------------------------------------------- */
+/* ---- what the flow gives --------------------------------------------------------------- */
 
-static void speedscope_span(struct export *export, const struct follow_thread *thread, int state,
-                            int cpu, int64_t from, int64_t to)
+static void speedscope_span(void *arg, const struct flow_thread *thread,
+                            const struct flow_state *state, int64_t to, bool ended)
 {
+    struct export *export = arg;
     struct speedscope *speedscope = speedscope_of(export);
     struct profile *profile;
     char name[560];
 
-    if (state != STATE_RUNNING) {
+    (void)ended;
+    if (state->state != STATE_RUNNING || !export_flow_shows(state, to)) {
         return;
     }
     speedscope_thread_name(export, thread, name, sizeof(name));
-    profile = profile_of_cpu(speedscope, cpu, OF_RUNS);
+    profile = profile_of_cpu(speedscope, state->cpu, OF_RUNS);
     if (profile != NULL) {
-        frame_open(speedscope, profile, frame_of(speedscope, name), from);
+        frame_open(speedscope, profile, frame_of(speedscope, name), state->since);
         frame_close(speedscope, profile, to);
     }
 }
 
-static void speedscope_close(struct export *export, const struct follow_thread *thread, int cpu,
-                             int64_t ns)
+static void speedscope_close(void *arg, const struct flow_thread *thread, int cpu,
+                             const struct flow_open *open, int64_t ns)
 {
+    struct export *export = arg;
     struct speedscope *speedscope = speedscope_of(export);
     struct profile *profile = thread == NULL ? profile_of_cpu(speedscope, cpu, OF_INTERRUPTS)
                                              : profile_of(export, thread);
 
+    (void)open;
     if (profile != NULL) {
         frame_close(speedscope, profile, ns);
     }
 }
 
-static const struct follow_ops speedscope_ops = {.span = speedscope_span,
-                                                 .close = speedscope_close};
+static const struct flow_ops speedscope_ops = {.span = speedscope_span, .close = speedscope_close};
 
 /* ---- items --------------------------------------------------------------------------- */
 
@@ -256,19 +259,19 @@ static int speedscope_event_take(struct export *export, const struct kev_item *i
 {
     struct speedscope *speedscope = speedscope_of(export);
     struct profile *profile;
-    struct follow_step step;
+    struct flow_step step;
     char name[256];
 
-    if (follow_take(speedscope->follow, item, &step) != 0) {
+    if (export_flow_take(speedscope->flow, item, &step) != 0) {
         return -1;
     }
     speedscope->last = step.ns;
-    if (step.role == FOLLOW_POINT) {
+    if (step.role == FLOW_POINT) {
         return speedscope->failed ? -1 : 0;
     }
     profile = step.thread == NULL ? profile_of_cpu(speedscope, item->cpu, OF_INTERRUPTS)
                                   : profile_of(export, step.thread);
-    if (profile != NULL && step.role == FOLLOW_BEGIN) {
+    if (profile != NULL && step.role == FLOW_BEGIN) {
         export_slice_name(export, item, name, sizeof(name));
         frame_open(speedscope, profile, frame_of(speedscope, name), step.ns);
     } else if (profile != NULL) {
@@ -286,7 +289,7 @@ static int speedscope_loss_take(struct export *export, const struct kev_item *it
     bool known = loss->from_ns != KEV_EVER && loss->to_ns != KEV_NEVER;
     char name[1024];
 
-    follow_lose(speedscope->follow, item);
+    flow_lose(speedscope->flow, item);
     profile = profile_of_cpu(speedscope, item->cpu, OF_RUNS);
     if (profile != NULL && (!known || loss->from_ns < profile->last)) {
         profile = profile_of_cpu(speedscope, item->cpu, OF_LOSSES); /* a thread may run meanwhile */
@@ -333,7 +336,7 @@ static int speedscope_end(struct export *export)
     struct speedscope *speedscope = speedscope_of(export);
     struct out *out = export->out;
 
-    follow_end(speedscope->follow);
+    flow_end(speedscope->flow);
     if (speedscope->failed) {
         return -1;
     }
@@ -372,11 +375,11 @@ static int speedscope_begin(struct export *export)
         return -1;
     }
     speedscope->spool.fd = -1;
-    speedscope->follow = follow_new(export, &speedscope_ops);
-    for (unsigned cpu = 0; cpu < export->facts->cpus && cpu < FOLLOW_CPUS; cpu++) {
+    speedscope->flow = export_flow_new(export, &speedscope_ops);
+    for (unsigned cpu = 0; cpu < export->facts->cpus && cpu < FLOW_CPUS; cpu++) {
         profile_of_cpu(speedscope, (int)cpu, OF_RUNS); /* they come first */
     }
-    return speedscope->follow == NULL ? -1 : spool_open(&speedscope->spool);
+    return speedscope->flow == NULL ? -1 : spool_open(&speedscope->spool);
 }
 
 static void speedscope_discard(struct export *export)
@@ -401,7 +404,7 @@ static void speedscope_discard(struct export *export)
     }
     free(speedscope->threads);
     spool_close(&speedscope->spool);
-    follow_free(speedscope->follow);
+    flow_free(speedscope->flow);
     free(speedscope);
 }
 

@@ -44,11 +44,11 @@ struct tracedat_system {
 };
 
 struct tracedat {
-    struct follow *follow;
+    struct flow *flow;
     struct spool spool;
     struct types types;
     struct record record;
-    struct tracedat_cpu cpus[FOLLOW_CPUS];
+    struct tracedat_cpu cpus[FLOW_CPUS];
     unsigned ncpus;
     struct tracedat_system systems[TRACEDAT_SYSTEMS];
     struct spool_text names; /* of threads, as saved_cmdlines has them */
@@ -129,13 +129,13 @@ static int event_store(struct tracedat *tracedat, struct tracedat_cpu *cpu, uint
 
 static struct tracedat_cpu *cpu_of(struct tracedat *tracedat, int32_t number)
 {
-    unsigned cpu = number < 0 || number >= FOLLOW_CPUS ? 0 : (unsigned)number;
+    unsigned cpu = number < 0 || number >= FLOW_CPUS ? 0 : (unsigned)number;
 
     tracedat->ncpus = cpu >= tracedat->ncpus ? cpu + 1 : tracedat->ncpus;
     return &tracedat->cpus[cpu];
 }
 
-static int name_note(struct export *export, struct follow_thread *thread)
+static int name_note(struct export *export, struct flow_thread *thread)
 {
     struct tracedat *tracedat = tracedat_of(export);
     char name[512], number[16], *text;
@@ -177,7 +177,7 @@ static int format_declare(struct export *export, const struct kev_item *item, st
 
 /* An event that no page can hold, in parts. */
 static int parts_store(struct export *export, const struct kev_item *item,
-                       const struct follow_step *step, struct tracedat_cpu *cpu, uint64_t ns)
+                       const struct flow_step *step, struct tracedat_cpu *cpu, uint64_t ns)
 {
     struct tracedat *tracedat = tracedat_of(export);
     const struct type *type = types_find(&tracedat->types, export, item, TRACEDAT_PART);
@@ -200,11 +200,11 @@ static int tracedat_event_take(struct export *export, const struct kev_item *ite
     struct tracedat *tracedat = tracedat_of(export);
     struct tracedat_cpu *cpu = cpu_of(tracedat, item->cpu);
     const struct type *type;
-    struct follow_step step;
+    struct flow_step step;
     enum linux_event role;
     uint64_t ns;
 
-    if (follow_take(tracedat->follow, item, &step) != 0 || name_note(export, step.owner) != 0) {
+    if (export_flow_take(tracedat->flow, item, &step) != 0 || name_note(export, step.owner) != 0) {
         return -1;
     }
     role = linux_event_of(item, &step);
@@ -376,7 +376,7 @@ static int tracedat_end(struct export *export)
     return 0;
 }
 
-static const struct follow_ops tracedat_ops = {.span = NULL};
+static const struct flow_ops tracedat_ops = {.span = NULL};
 
 static int tracedat_begin(struct export *export)
 {
@@ -388,14 +388,14 @@ static int tracedat_begin(struct export *export)
         return -1;
     }
     tracedat->spool.fd = -1;
-    tracedat->ncpus = export->facts->cpus < FOLLOW_CPUS ? export->facts->cpus : FOLLOW_CPUS;
+    tracedat->ncpus = export->facts->cpus < FLOW_CPUS ? export->facts->cpus : FLOW_CPUS;
     tracedat->types.most = TRACEDAT_TYPES;
     tracedat->types.declare = format_declare;
-    for (unsigned cpu = 0; cpu < FOLLOW_CPUS; cpu++) {
+    for (unsigned cpu = 0; cpu < FLOW_CPUS; cpu++) {
         tracedat->cpus[cpu].fresh = true;
     }
-    tracedat->follow = follow_new(export, &tracedat_ops);
-    return tracedat->follow == NULL ? -1 : spool_open(&tracedat->spool);
+    tracedat->flow = export_flow_new(export, &tracedat_ops);
+    return tracedat->flow == NULL ? -1 : spool_open(&tracedat->spool);
 }
 
 static void tracedat_discard(struct export *export)
@@ -408,7 +408,7 @@ static void tracedat_discard(struct export *export)
     record_free(&tracedat->record);
     types_free(&tracedat->types);
     spool_close(&tracedat->spool);
-    follow_free(tracedat->follow);
+    flow_free(tracedat->flow);
     free(tracedat);
 }
 

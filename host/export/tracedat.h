@@ -28,11 +28,11 @@ struct record {
 };
 
 void record_event(struct record *record, struct export *export, const struct kev_item *item,
-                  const struct follow_step *step, const struct type *type);
+                  const struct flow_step *step, const struct type *type);
 void record_lost(struct record *record, const struct kev_item *item, const struct type *type);
 /* Part `part` of the event's words; false: there is none, or no memory. */
 bool record_part(struct record *record, struct export *export, const struct kev_item *item,
-                 const struct follow_step *step, const struct type *type, unsigned part);
+                 const struct flow_step *step, const struct type *type, unsigned part);
 void record_free(struct record *record);
 
 #endif

@@ -150,7 +150,7 @@ static void text_walk(struct walk *walk, const char *name, const char *text, siz
 }
 
 static void comm_walk(struct walk *walk, const char *name, const struct export *export,
-                      const struct follow_thread *thread)
+                      const struct flow_thread *thread)
 {
     char whole[512], cut[COMM_BYTES] = "", *escaped;
 
@@ -168,7 +168,7 @@ static void comm_walk(struct walk *walk, const char *name, const struct export *
 }
 
 static void thread_walk(struct walk *walk, const struct export *export,
-                        const struct follow_thread *thread, const char *const names[3])
+                        const struct flow_thread *thread, const char *const names[3])
 {
     comm_walk(walk, names[0], export, thread);
     number_walk(walk, names[1], (uint64_t)linux_tid(thread), 32, true);
@@ -177,7 +177,7 @@ static void thread_walk(struct walk *walk, const struct export *export,
 
 /* The fields that tools for Linux look for; `step` is zeros for the format. */
 static void standard_walk(struct walk *walk, const struct export *export, int role,
-                          const struct kev_item *item, const struct follow_step *step)
+                          const struct kev_item *item, const struct flow_step *step)
 {
     static const char *const previous[] = {"prev_comm", "prev_pid", "prev_prio"};
     static const char *const next[] = {"next_comm", "next_pid", "next_prio"};
@@ -327,7 +327,7 @@ static void tracedat_event_name(FILE *file, const struct kev_item *item, int rol
 static void declaration_walk(struct walk *walk, struct export *export, const struct kev_item *item,
                              int role)
 {
-    static const struct follow_step none = {.thread = NULL};
+    static const struct flow_step none = {.thread = NULL};
 
     walk->offset = 8;
     walk->between = "";
@@ -410,7 +410,7 @@ static void record_end(struct record *record)
 }
 
 void record_event(struct record *record, struct export *export, const struct kev_item *item,
-                  const struct follow_step *step, const struct type *type)
+                  const struct flow_step *step, const struct type *type)
 {
     struct walk walk = {.record = record};
 
@@ -430,7 +430,7 @@ void record_lost(struct record *record, const struct kev_item *item, const struc
 }
 
 bool record_part(struct record *record, struct export *export, const struct kev_item *item,
-                 const struct follow_step *step, const struct type *type, unsigned part)
+                 const struct flow_step *step, const struct type *type, unsigned part)
 {
     struct walk walk = {.record = record};
     const uint32_t *words;

@@ -19,7 +19,6 @@
 #include "host/export/follow.h"
 #include "host/fleet/fleet.h"
 #include "host/kymo.h"
-#include "host/timeline/timeline.h"
 
 #define FLEET_ROWS 2000000 /* of a file */
 #define BUCKETS 4096       /* a power of two */
@@ -43,7 +42,7 @@ struct message { /* that has no reply yet */
 struct writer {
     struct fleet_capture *capture;
     const struct fleet_sink *sink;
-    struct follow *follow;
+    struct flow *flow;
     struct file files[FLEET_TABLES];
     struct out *args; /* an event's values; what does not fit goes to its file in memory */
     struct message *messages[BUCKETS];
@@ -211,21 +210,26 @@ static void fleet_tables_event_put(struct writer *writer, const struct kev_item 
     out_char(out, '\n');
 }
 
-static void fleet_tables_state_put(struct export *export, const struct follow_thread *thread,
-                                   int state, int cpu, int64_t from, int64_t to)
+static void fleet_tables_state_put(void *arg, const struct flow_thread *thread,
+                                   const struct flow_state *state, int64_t to, bool ended)
 {
-    struct writer *writer = writer_of(export);
-    struct out *out = row_begin(writer, FLEET_STATES);
+    struct writer *writer = writer_of(arg);
+    struct out *out;
 
+    (void)ended;
+    if (!export_flow_shows(state, to)) {
+        return;
+    }
+    out = row_begin(writer, FLEET_STATES);
     int_put(out, thread->pid);
     int_put(out, thread->tid);
     fleet_tables_text_put(out, fleet_tables_process_name(writer, thread->pid));
     fleet_tables_text_put(out, fleet_tables_thread_name(writer, thread->pid, thread->tid));
-    fleet_tables_text_put(out, timeline_state_name((unsigned)state));
-    maybe_put(out, state == STATE_RUNNING ? cpu : -1, -1);
+    fleet_tables_text_put(out, flow_state_name((unsigned)state->state));
+    maybe_put(out, state->state == STATE_RUNNING ? state->cpu : -1, -1);
     maybe_put(out, thread->priority, -1);
-    int_put(out, from);
-    int_put(out, to - from);
+    int_put(out, state->since);
+    int_put(out, to - state->since);
     out_char(out, '\n');
 }
 
@@ -240,7 +244,7 @@ static struct message **message_find(struct writer *writer, uint64_t id)
 }
 
 /* A message is over at `ns`. */
-static void fleet_tables_message_put(struct writer *writer, const struct follow_thread *client,
+static void fleet_tables_message_put(struct writer *writer, const struct flow_thread *client,
                                      uint64_t id, const char *outcome, int64_t ns)
 {
     struct message **at = message_find(writer, id), *message = *at;
@@ -265,19 +269,21 @@ static void fleet_tables_message_put(struct writer *writer, const struct follow_
     free(message);
 }
 
-static void message_abandon(struct export *export, const struct follow_thread *client, int64_t ns)
+static void message_abandon(void *arg, const struct flow_thread *client, int64_t ns,
+                            enum flow_ending ending)
 {
     (void)ns;
-    fleet_tables_message_put(writer_of(export), client, client->message, "unknown", KEV_NEVER);
+    (void)ending;
+    fleet_tables_message_put(writer_of(arg), client, client->message, "unknown", KEV_NEVER);
 }
 
 static void message_step(struct writer *writer, const struct kev_item *item,
-                         const struct follow_step *step)
+                         const struct flow_step *step)
 {
     struct message **at, *message;
 
     switch (step->message) {
-    case FOLLOW_SENT:
+    case FLOW_SENT:
         at = message_find(writer, step->message_id);
         message = calloc(1, sizeof(*message));
         if (message == NULL) {
@@ -292,14 +298,14 @@ static void message_step(struct writer *writer, const struct kev_item *item,
                                     .server_tid = KEV_NOBODY};
         *at = message;
         break;
-    case FOLLOW_RECEIVED:
+    case FLOW_RECEIVED:
         message = *message_find(writer, step->message_id);
         if (message != NULL) {
             message->received = step->ns;
             message->server_tid = step->party->tid;
         }
         break;
-    case FOLLOW_REPLIED:
+    case FLOW_REPLIED:
         fleet_tables_message_put(writer, step->party, step->message_id,
                                  item->code == COMM_ERROR ? "error" : "reply", step->ns);
         break;
@@ -360,18 +366,8 @@ static void capture_put(struct writer *writer)
 
 /* ---- the format -------------------------------------------------------------------- */
 
-/* Slices are no rows. */
-static void slice_ignore(struct export *export, const struct follow_thread *thread, int cpu,
-                         int64_t ns)
-{
-    (void)export;
-    (void)thread;
-    (void)cpu;
-    (void)ns;
-}
-
-static const struct follow_ops tables_ops = {
-    .span = fleet_tables_state_put, .close = slice_ignore, .abandon = message_abandon};
+static const struct flow_ops tables_ops = {.span = fleet_tables_state_put,
+                                           .abandon = message_abandon};
 
 static struct out *out_new(int fd)
 {
@@ -402,21 +398,21 @@ static int fleet_tables_begin_all(struct export *export)
         }
         file_open(writer, i);
     }
-    writer->follow = follow_new(export, &tables_ops);
-    return writer->follow == NULL || writer->failed ? -1 : 0;
+    writer->flow = export_flow_new(export, &tables_ops);
+    return writer->flow == NULL || writer->failed ? -1 : 0;
 }
 
 static int tables_item(struct export *export, const struct kev_item *item)
 {
     struct writer *writer = writer_of(export);
-    struct follow_step step;
+    struct flow_step step;
 
     if (item->kind == KEV_ITEM_EVENT) {
         if (export->events == 1) {
             writer->first = item->ns;
         }
         writer->last = item->ns;
-        if (follow_take(writer->follow, item, &step) != 0) {
+        if (export_flow_take(writer->flow, item, &step) != 0) {
             return -1;
         }
         fleet_tables_event_put(writer, item);
@@ -436,7 +432,7 @@ static int tables_end(struct export *export)
 {
     struct writer *writer = writer_of(export);
 
-    follow_end(writer->follow);
+    flow_end(writer->flow);
     capture_put(writer);
     for (unsigned i = 0; i < FLEET_TABLES; i++) {
         file_close(writer, i);
@@ -448,8 +444,8 @@ static void tables_discard(struct export *export)
 {
     struct writer *writer = writer_of(export);
 
-    if (writer->follow != NULL) {
-        follow_free(writer->follow);
+    if (writer->flow != NULL) {
+        flow_free(writer->flow);
     }
     for (unsigned i = 0; i < FLEET_TABLES; i++) {
         if (writer->files[i].out != NULL && writer->files[i].out->fd >= 0) {

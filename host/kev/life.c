@@ -21,6 +21,7 @@ struct lives {
     uint32_t ids;
     uint32_t *sorted; /* lives by id and time; NULL: not finished */
     bool overflow;
+    bool marked; /* events of state dumps are marked as such: one has come */
 };
 
 struct lives *lives_new(void)
@@ -151,6 +152,22 @@ static bool life_name(struct kev_life *life, const struct kev_event *event)
     return true;
 }
 
+/* An id that is made again, other than by a state dump, is another one: the end of the life before
+ * is not in the capture. */
+static void life_replace(struct lives *lives, int32_t pid, int32_t tid, int64_t ns)
+{
+    uint32_t at = lives->nbuckets == 0 ? 0 : kev_life_bucket_of(lives, pid, tid);
+    struct kev_life *life;
+
+    if (lives->nbuckets == 0 || lives->buckets[at] == 0) {
+        return;
+    }
+    life = &lives->lives[lives->buckets[at] - 1];
+    if (life->to_ns == KEV_NEVER && life->from_ns < ns) {
+        life->to_ns = ns;
+    }
+}
+
 bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
@@ -162,6 +179,10 @@ bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
     if (event->class != TRACE_CLASS_PR_TH ||
         (number >= PR_TH_VTHREADS && number < PR_TH_PROCCREATE)) {
         return true;
+    }
+    lives->marked |= event->dumped;
+    if (lives->marked && !event->dumped && !event->injected && number == PR_TH_CREATE) {
+        life_replace(lives, first, second, ns);
     }
     life = process ? life_get(lives, second, KEV_NOBODY, ns) : life_get(lives, first, second, ns);
     if (life == NULL) {

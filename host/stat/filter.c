@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
+#include "host/flow/flow.h"
 #include "host/stat/stat.h"
-#include "host/timeline/timeline.h"
 #include "abi/sys/trace.h"
 
 #define CALL_TRACE_EVENT 1
@@ -51,7 +51,7 @@ void filter_event(struct stat *stat, const struct kev_event *event)
     const uint32_t words[3] = {kev_word(event, 0), kev_word(event, 1), kev_word(event, 2)};
 
     if (!kev_info(stat->kev)->kymo || number != CALL_TRACE_EVENT || stat->filter.changed ||
-        !timeline_hides(words, 3, wide)) {
+        !flow_hides(words, 3, wide)) {
         return;
     }
     stat->filter.changed = true;

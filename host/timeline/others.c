@@ -1,386 +1,280 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages, pulses, interrupts and user events of the timeline, and the causes of states: the
- * interrupt that the CPU of its event was busy with, else the thread that ran there. Messages are
- * matched as `kymo stat` does (host/stat/messages.c). Proof: test/host/timeline/timeline_test.c.
+ * Kernel calls, functions, interrupts, messages, pulses and user events of the timeline, from the
+ * steps of the flow. Proof: test/host/timeline/timeline_test.c.
  */
+#include "host/event_numbers.h"
 #include "host/timeline/make.h"
 #include "trace/slot.h"
 
-#define BUCKETS 65536 /* a power of two */
-#define CHAIN_MOST 64 /* messages looked at for one that is received */
-#define COMM_SEND 0
-#define COMM_RECEIVE 2
-#define COMM_RECEIVE_PULSE 3
-#define COMM_PULSES_END 8
-#define COMM_REPLY 10
-#define COMM_ERROR 11
-#define INT_ENTRY 1
-#define INT_EXIT 2
-#define HANDLER_ENTRY 3
-#define HANDLER_EXIT 4
-#define FUNCTION_ENTER 10
-#define FUNCTION_EXIT 11
+#define PULSES_END 8 /* COMM events below are pulses, but for messages and received pulses */
 
-/* After an interrupt its doing can't be told from that of a kernel call that it interrupted, or
- * that was not recorded, but for waits that only interrupts end. */
-static bool is_interrupts(const struct make *make, unsigned on, uint32_t thread)
+/* ---- slices -------------------------------------------------------------------------- */
+
+/* How many functions are open, the innermost of which is this one; 255: that many or more. */
+static uint8_t others_depth(const struct timeline *timeline, uint32_t innermost)
 {
-    const struct make_cpu *cpu = &make->cpus[on];
-    uint32_t open = make->threads[thread].open;
-    unsigned was = open == TIMELINE_NONE ? TIMELINE_UNKNOWN : make->timeline->spans[open].state;
-    bool calls = make->filters.no_calls ||
-                 (cpu->current != TIMELINE_NONE && !make->timeline->threads[cpu->current].idle &&
-                  make->threads[cpu->current].call != TIMELINE_NONE);
+    unsigned depth = innermost == TIMELINE_NONE ? 0 : timeline->functions[innermost].depth + 1u;
 
-    return !calls || cpu->interrupts.depth > 0 || was == STATE_NANOSLEEP || was == STATE_INTR;
+    return depth > 255 ? 255 : (uint8_t)depth;
 }
 
-void others_cause(const struct make *make, unsigned on, uint32_t thread, struct make_state *state)
+/* The innermost function that is open below the slice at the top of a thread's. */
+static uint32_t others_outer(const struct flow_thread *thread)
 {
-    const struct make_cpu *cpu = &make->cpus[on];
-    bool current = make->threads[thread].cpu == (int)on;
+    const struct flow_stack *slices = &thread->slices;
 
-    if (!cpu->covered) {
-        return;
-    }
-    if (current && state->state == STATE_READY) {
-        state->cause = TIMELINE_CAUSE_PREEMPTED;
-    } else if (current) {
-        state->cause = TIMELINE_CAUSE_SELF;
-    } else if (cpu->after_interrupt && state->state == STATE_READY) {
-        if (is_interrupts(make, on, thread)) {
-            state->cause = TIMELINE_CAUSE_INTERRUPT;
-            state->by = cpu->interrupt;
+    for (uint32_t i = slices->depth > 0 ? slices->depth - 1 : 0; i > 0; i--) {
+        if (slices->open[i - 1].kind == FLOW_FUNCTION) {
+            return slices->open[i - 1].mark;
         }
-    } else if (cpu->current != TIMELINE_NONE) {
-        state->cause = TIMELINE_CAUSE_THREAD;
-        state->by = cpu->current;
-    }
-}
-
-/* ---- messages ---------------------------------------------------------------------- */
-
-static uint32_t *timeline_bucket_of(const struct make *make, int32_t pid, uint32_t rcvid)
-{
-    uint64_t key = (uint64_t)(uint32_t)pid << 32 | rcvid;
-
-    return &make->buckets[(key * 0x9e3779b97f4a7c15ull) >> 40 & (BUCKETS - 1)];
-}
-
-static void timeline_message_sent(struct make *make, const struct kev_item *item,
-                                  const uint32_t *words)
-{
-    struct timeline *timeline = make->timeline;
-    uint32_t client = make->cpus[item->cpu].current, index = timeline->nmessages, links = index;
-    uint32_t *bucket = timeline_bucket_of(make, (int32_t)words[1], words[0]), *link;
-    struct timeline_message *message;
-
-    make->cpus[item->cpu].handed = TIMELINE_NONE;
-    message = make_more(make, &timeline->messages, &timeline->nmessages, &make->messages_room,
-                        sizeof(*message));
-    link = make_more(make, &make->chain, &links, &make->chain_room, sizeof(*link));
-    if (message == NULL || link == NULL) {
-        return;
-    }
-    *link = *bucket;
-    *bucket = index;
-    *message = (struct timeline_message){.sent = item->ns,
-                                         .received = KEV_NEVER,
-                                         .replied = KEV_NEVER,
-                                         .client = client,
-                                         .server = TIMELINE_NONE,
-                                         .rcvid = words[0],
-                                         .server_pid = (int32_t)words[1]};
-    if (client != TIMELINE_NONE) {
-        make->threads[client].message = index;
-        make->threads[client].message_epoch = make->epoch;
-    }
-}
-
-/* The message that is received, taken out of its chain. */
-static uint32_t timeline_message_take(struct make *make, int32_t pid, uint32_t rcvid)
-{
-    const struct timeline *timeline = make->timeline;
-    uint32_t *link = timeline_bucket_of(make, pid, rcvid);
-
-    for (unsigned i = 0; i < CHAIN_MOST && *link != TIMELINE_NONE; i++) {
-        const struct timeline_message *message = &timeline->messages[*link];
-        uint32_t index = *link;
-
-        if (message->server_pid == pid && message->rcvid == rcvid) {
-            *link = make->chain[index];
-            return index;
-        }
-        link = &make->chain[index];
     }
     return TIMELINE_NONE;
 }
 
-static void timeline_message_received(struct make *make, const struct kev_item *item,
-                                      const uint32_t *words)
+static uint32_t others_call_begin(struct make *make, const struct kev_item *item,
+                                  const struct flow_step *step)
 {
     struct timeline *timeline = make->timeline;
-    struct make_cpu *cpu = &make->cpus[item->cpu];
-    uint32_t index = timeline_message_take(make, (int32_t)words[1], words[0]);
-    struct timeline_message *message;
-    const struct make_thread *client;
+    struct timeline_call *call =
+        make_more(make, &timeline->calls, &timeline->ncalls, &make->calls_room, sizeof(*call));
 
-    cpu->handed = TIMELINE_NONE;
-    if ((int32_t)words[1] < 0 || index == TIMELINE_NONE) {
-        return; /* a receive that failed; one whose sending was not recorded */
+    if (call == NULL) {
+        return TIMELINE_NONE;
     }
-    message = &timeline->messages[index];
-    client = message->client == TIMELINE_NONE ? NULL : &make->threads[message->client];
-    if (client == NULL || client->message != index || !make_known(make, client->message_epoch)) {
-        return; /* rcvids are used again */
-    }
-    message->received = item->ns;
-    if (cpu->current == message->client) {
-        cpu->handed = index;
-    } else if (cpu->current != TIMELINE_NONE &&
-               timeline->threads[cpu->current].pid == message->server_pid) {
-        message->server = cpu->current;
-    }
+    *call = (struct timeline_call){.from = step->ns,
+                                   .to = KEV_NEVER,
+                                   .object = step->slice->object,
+                                   .thread = spans_thread(step->thread),
+                                   .number = (uint8_t)step->slice->what,
+                                   .class_id = (uint8_t)item->class_id,
+                                   .depth = others_depth(timeline, others_outer(step->thread)),
+                                   .flags = TIMELINE_FROM};
+    return timeline->ncalls - 1;
 }
 
-/* The client goes on, or is gone. */
-static void timeline_message_end(struct make *make, uint32_t client, int64_t ns, uint32_t flags)
+static uint32_t others_function_begin(struct make *make, const struct flow_step *step)
 {
-    struct make_thread *of = &make->threads[client];
-    struct timeline_message *message;
+    struct timeline *timeline = make->timeline;
+    struct timeline_function *function =
+        make_more(make, &timeline->functions, &timeline->nfunctions, &make->functions_room,
+                  sizeof(*function));
+    uint32_t outer = others_outer(step->thread);
 
-    if (of->message == TIMELINE_NONE) {
+    if (function == NULL) {
+        return TIMELINE_NONE;
+    }
+    *function = (struct timeline_function){.from = step->ns,
+                                           .to = KEV_NEVER,
+                                           .address = step->slice->what,
+                                           .thread = spans_thread(step->thread),
+                                           .outer = outer,
+                                           .depth = others_depth(timeline, outer),
+                                           .flags = TIMELINE_FROM};
+    return timeline->nfunctions - 1;
+}
+
+static uint32_t others_interrupt_begin(struct make *make, const struct kev_item *item,
+                                       const struct flow_step *step)
+{
+    struct timeline *timeline = make->timeline;
+    bool handler = step->slice->kind == FLOW_HANDLER;
+    uint32_t *count = handler ? &timeline->nhandlers : &timeline->ninterrupts;
+    struct timeline_interrupt *interrupt =
+        handler
+            ? make_more(make, &timeline->handlers, count, &make->handlers_room, sizeof(*interrupt))
+            : make_more(make, &timeline->interrupts, count, &make->interrupts_room,
+                        sizeof(*interrupt));
+
+    if (interrupt == NULL) {
+        return TIMELINE_NONE;
+    }
+    *interrupt = (struct timeline_interrupt){.from = step->ns,
+                                             .to = KEV_NEVER,
+                                             .number = (uint32_t)step->slice->what,
+                                             .cpu = (int16_t)item->cpu,
+                                             .depth = (uint8_t)make->depth[item->cpu][handler],
+                                             .flags = TIMELINE_FROM};
+    make->depth[item->cpu][handler]++;
+    return *count - 1;
+}
+
+static void others_slice_begin(struct make *make, const struct kev_item *item,
+                               const struct flow_step *step)
+{
+    if (step->thread != NULL && spans_thread(step->thread) == TIMELINE_NONE) {
         return;
     }
-    if (make_known(make, of->message_epoch)) {
-        message = &make->timeline->messages[of->message];
-        message->flags |= flags;
-        message->replied = ns;
-    }
-    of->message = TIMELINE_NONE;
+    step->slice->mark = step->slice->kind == FLOW_CALL ? others_call_begin(make, item, step)
+                        : step->slice->kind == FLOW_FUNCTION
+                            ? others_function_begin(make, step)
+                            : others_interrupt_begin(make, item, step);
 }
 
-void others_over(struct make *make, uint32_t thread, unsigned on, int64_t ns, bool ready)
+/* flags: TIMELINE_TO if the end was seen. */
+static void others_slice_end(struct make *make, const struct flow_open *open, int cpu, int64_t ns,
+                             unsigned flags)
 {
-    struct make_cpu *cpu = &make->cpus[on];
-    uint32_t handed = cpu->handed;
+    struct timeline *timeline = make->timeline;
+    struct timeline_interrupt *interrupts =
+        open->kind == FLOW_HANDLER ? timeline->handlers : timeline->interrupts;
 
-    cpu->handed = TIMELINE_NONE;
-    if (ready && handed != TIMELINE_NONE &&
-        make->timeline->threads[thread].pid == make->timeline->messages[handed].server_pid) {
-        make->timeline->messages[handed].server = thread;
+    if (open->mark == TIMELINE_NONE) {
+        return;
     }
-    timeline_message_end(make, thread, ns, TIMELINE_ABORTED);
+    if (open->kind == FLOW_CALL) {
+        timeline->calls[open->mark].to = ns;
+        timeline->calls[open->mark].flags |= (uint8_t)flags;
+    } else if (open->kind == FLOW_FUNCTION) {
+        timeline->functions[open->mark].to = ns;
+        timeline->functions[open->mark].flags |= (uint8_t)flags;
+    } else {
+        interrupts[open->mark].to = ns;
+        interrupts[open->mark].flags |= (uint8_t)flags;
+        make->depth[cpu][open->kind == FLOW_HANDLER]--;
+    }
 }
 
-static void timeline_pulse_sent(struct make *make, const struct kev_item *item,
+void others_close(void *arg, const struct flow_thread *thread, int cpu,
+                  const struct flow_open *open, int64_t ns)
+{
+    (void)thread;
+    others_slice_end(arg, open, cpu, ns, 0);
+}
+
+/* ---- messages ------------------------------------------------------------------------ */
+
+static void others_message_sent(struct make *make, struct flow_thread *client, int64_t ns,
                                 const uint32_t *words)
 {
     struct timeline *timeline = make->timeline;
-    const struct make_cpu *cpu = &make->cpus[item->cpu];
+    struct timeline_message *message = make_more(make, &timeline->messages, &timeline->nmessages,
+                                                 &make->messages_room, sizeof(*message));
+
+    if (message == NULL) {
+        return;
+    }
+    *message = (struct timeline_message){.sent = ns,
+                                         .received = KEV_NEVER,
+                                         .replied = KEV_NEVER,
+                                         .client = spans_thread(client),
+                                         .server = TIMELINE_NONE,
+                                         .rcvid = words[0],
+                                         .server_pid = (int32_t)words[1]};
+    if (client != NULL) {
+        client->message_mark = timeline->nmessages - 1;
+    }
+}
+
+static void others_message_step(struct make *make, const struct kev_item *item,
+                                const struct flow_step *step)
+{
+    struct timeline_message *message =
+        step->message_mark == FLOW_UNMARKED ? NULL : &make->timeline->messages[step->message_mark];
+
+    if (message == NULL) {
+        return;
+    }
+    if (step->message == FLOW_REPLIED) {
+        message->replied = step->ns;
+        message->flags |= item->code == NUMBER_comm_msg_error ? TIMELINE_ERROR : 0;
+        return;
+    }
+    if (item->class_id == TRACE_CLASS_COMM) {
+        message->received = step->ns;
+    }
+    if (step->party != NULL) {
+        message->server = spans_thread(step->party);
+    }
+}
+
+void others_abandon(void *arg, const struct flow_thread *thread, int64_t ns,
+                    enum flow_ending ending)
+{
+    struct make *make = arg;
+
+    if (ending == FLOW_ABORTED && thread->message_mark != FLOW_UNMARKED) {
+        struct timeline_message *message = &make->timeline->messages[thread->message_mark];
+
+        message->flags |= TIMELINE_ABORTED;
+        message->replied = ns;
+    }
+}
+
+static void others_pulse_sent(struct make *make, const struct kev_item *item,
+                              const struct flow_step *step, const uint32_t *words)
+{
+    struct timeline *timeline = make->timeline;
     struct timeline_pulse *pulse =
         make_more(make, &timeline->pulses, &timeline->npulses, &make->pulses_room, sizeof(*pulse));
 
     if (pulse == NULL) {
         return;
     }
-    *pulse = (struct timeline_pulse){.sent = item->ns,
+    *pulse = (struct timeline_pulse){.sent = step->ns,
                                      .by = TIMELINE_NONE,
                                      .to_pid = (int32_t)words[1],
                                      .scoid = words[0],
-                                     .code = (uint8_t)item->code};
-    if (cpu->covered && cpu->after_interrupt) {
-        pulse->cause = TIMELINE_CAUSE_INTERRUPT;
-        pulse->by = cpu->interrupt;
-    } else if (cpu->covered && cpu->current != TIMELINE_NONE) {
-        pulse->cause = TIMELINE_CAUSE_THREAD;
-        pulse->by = cpu->current;
+                                     .code = (uint8_t)item->code,
+                                     .cause = (uint8_t)step->cause};
+    if (step->cause == FLOW_CAUSE_INTERRUPT) {
+        pulse->by = step->by;
+    } else if (step->cause == FLOW_CAUSE_THREAD) {
+        pulse->by = spans_thread(step->current);
     }
 }
 
-static void timeline_comm_event(struct make *make, const struct kev_item *item,
-                                const uint32_t *words)
+static void others_comm_event(struct make *make, const struct kev_item *item,
+                              const struct flow_step *step)
 {
-    if (item->code == COMM_SEND || item->code == COMM_RECEIVE || item->code >= COMM_REPLY) {
-        make->cpus[item->cpu].after_interrupt = false; /* no interrupt's doing */
-    }
-    if (item->code == COMM_SEND) {
-        timeline_message_sent(make, item, words);
-    } else if (item->code == COMM_RECEIVE) {
-        timeline_message_received(make, item, words);
-    } else if (item->code == COMM_REPLY || item->code == COMM_ERROR) {
-        uint32_t client = make_thread_of(make, (int32_t)words[1], (int32_t)words[0], item->ns);
+    const uint32_t *words;
+    unsigned nwords = kev_capture_words(make->timeline->capture, &words);
 
-        if (client != TIMELINE_NONE) {
-            timeline_message_end(make, client, item->ns,
-                                 item->code == COMM_ERROR ? TIMELINE_ERROR : 0);
-        }
-    } else if (item->code < COMM_PULSES_END && item->code != COMM_RECEIVE_PULSE) {
-        timeline_pulse_sent(make, item, words);
-    }
-}
-
-/* ---- interrupts -------------------------------------------------------------------- */
-
-/* The array that the runs of one nest are in. */
-static struct timeline_interrupt *nest_array(const struct make *make, const struct make_nest *nest,
-                                             unsigned on)
-{
-    return nest == &make->cpus[on].interrupts ? make->timeline->interrupts
-                                              : make->timeline->handlers;
-}
-
-static void nest_begin(struct make *make, struct make_nest *nest, const struct kev_item *item,
-                       uint32_t number)
-{
-    struct timeline *timeline = make->timeline;
-    bool handler = nest == &make->cpus[item->cpu].handlers;
-    uint32_t *count = handler ? &timeline->nhandlers : &timeline->ninterrupts;
-    struct timeline_interrupt *interrupt;
-
-    if (nest->depth == MAKE_NESTED) {
+    if (nwords < 2) {
         return;
     }
-    interrupt = handler ? make_more(make, &timeline->handlers, count, &make->handlers_room,
-                                    sizeof(*interrupt))
-                        : make_more(make, &timeline->interrupts, count, &make->interrupts_room,
-                                    sizeof(*interrupt));
-    if (interrupt == NULL) {
-        return;
+    if (item->code == NUMBER_comm_snd_message) {
+        others_message_sent(make, step->message == FLOW_SENT ? step->client : NULL, step->ns,
+                            words);
+    } else if (item->code < PULSES_END && item->code != NUMBER_comm_rec_message &&
+               item->code != NUMBER_comm_rec_pulse) {
+        others_pulse_sent(make, item, step, words);
     }
-    *interrupt = (struct timeline_interrupt){.from = item->ns,
-                                             .to = KEV_NEVER,
-                                             .number = number,
-                                             .cpu = (int16_t)item->cpu,
-                                             .depth = (uint8_t)nest->depth,
-                                             .flags = TIMELINE_FROM};
-    nest->open[nest->depth++] = *count - 1;
-}
-
-static void nest_end_to(struct make *make, struct make_nest *nest, unsigned on, unsigned depth,
-                        int64_t ns)
-{
-    while (nest->depth > depth) {
-        nest_array(make, nest, on)[nest->open[--nest->depth]].to = ns;
-    }
-}
-
-/* An entry may have been lost: only a matching one counts. */
-static void nest_end(struct make *make, struct make_nest *nest, const struct kev_item *item,
-                     uint32_t number)
-{
-    struct timeline_interrupt *array = nest_array(make, nest, (unsigned)item->cpu);
-    unsigned depth = nest->depth;
-
-    while (depth > 0 && array[nest->open[depth - 1]].number != number) {
-        depth--;
-    }
-    if (depth > 0) {
-        array[nest->open[depth - 1]].flags |= TIMELINE_TO;
-        nest_end_to(make, nest, (unsigned)item->cpu, depth - 1, item->ns);
-    }
-}
-
-static void timeline_interrupt_event(struct make *make, const struct kev_item *item,
-                                     uint32_t number)
-{
-    struct make_cpu *cpu = &make->cpus[item->cpu];
-
-    switch (item->code) {
-    case INT_ENTRY:
-        if (cpu->interrupts.depth == MAKE_NESTED) {
-            return;
-        }
-        nest_begin(make, &cpu->interrupts, item, number);
-        break;
-    case INT_EXIT:
-        nest_end(make, &cpu->interrupts, item, number);
-        break;
-    case HANDLER_ENTRY:
-        nest_begin(make, &cpu->handlers, item, number);
-        return;
-    case HANDLER_EXIT:
-        nest_end(make, &cpu->handlers, item, number);
-        return;
-    default:
-        return;
-    }
-    cpu->after_interrupt = true;
-    cpu->interrupt = number;
-}
-
-/* A thread enters a kernel call: no interrupt is open any more, even if no event said so. */
-void others_in_thread(struct make *make, unsigned on, int64_t ns)
-{
-    nest_end_to(make, &make->cpus[on].interrupts, on, 0, ns);
-    nest_end_to(make, &make->cpus[on].handlers, on, 0, ns);
-    make->cpus[on].after_interrupt = false;
-}
-
-void others_lose_cpu(struct make *make, unsigned on, int64_t ns)
-{
-    others_in_thread(make, on, ns);
-    make->cpus[on].handed = TIMELINE_NONE;
 }
 
 /* ---- events -------------------------------------------------------------------------- */
 
-static void user_event(struct make *make, const struct kev_item *item)
+static void others_user_event(struct make *make, const struct kev_item *item,
+                              const struct flow_step *step)
 {
     struct timeline *timeline = make->timeline;
     struct timeline_user *user =
         make_more(make, &timeline->users, &timeline->nusers, &make->users_room, sizeof(*user));
 
-    make->cpus[item->cpu].after_interrupt = false;
     if (user != NULL) {
-        *user = (struct timeline_user){.ns = item->ns,
+        *user = (struct timeline_user){.ns = step->ns,
                                        .offset = item->offset,
-                                       .thread = make->cpus[item->cpu].current,
+                                       .thread = spans_thread(step->current),
                                        .number = (uint16_t)item->number,
                                        .cpu = (int16_t)item->cpu};
     }
 }
 
-void others_event(struct make *make, const struct kev_item *item)
+void others_event(struct make *make, const struct kev_item *item, const struct flow_step *step)
 {
-    const uint32_t *words;
-    unsigned nwords = kev_capture_words(make->timeline->capture, &words);
-
-    switch (item->class_id) {
-    case TRACE_CLASS_COMM:
-        if (nwords >= 2) {
-            timeline_comm_event(make, item, words);
-        }
-        break;
-    case TRACE_CLASS_INT:
-        if (nwords > 0) {
-            timeline_interrupt_event(make, item, words[0]);
-        }
-        break;
-    case TRACE_CLASS_SYSTEM:
-        if (item->code == FUNCTION_ENTER || item->code == FUNCTION_EXIT) {
-            functions_event(make, item);
-        }
-        break;
-    case TRACE_CLASS_KER_CALL:
-    case TRACE_CLASS_KYMO_CALL:
-        calls_event(make, item, words, nwords);
-        break;
-    case TRACE_CLASS_USER:
-        user_event(make, item);
-        break;
-    default:
-        break;
+    spans_meet(make, step->thread, step->ns);
+    spans_meet(make, step->owner, step->ns);
+    if (step->role == FLOW_BEGIN) {
+        others_slice_begin(make, item, step);
+    } else if (step->role == FLOW_END) {
+        others_slice_end(make, step->slice, item->cpu, step->ns, TIMELINE_TO);
     }
-}
-
-void others_end(struct make *make)
-{
-    struct timeline *timeline = make->timeline;
-
-    for (unsigned cpu = 0; cpu < TIMELINE_CPUS; cpu++) {
-        nest_end_to(make, &make->cpus[cpu].interrupts, cpu, 0, timeline->to);
-        nest_end_to(make, &make->cpus[cpu].handlers, cpu, 0, timeline->to);
+    if (item->class_id == TRACE_CLASS_COMM) {
+        others_comm_event(make, item, step);
+    } else if (item->class_id == TRACE_CLASS_USER) {
+        others_user_event(make, item, step);
+    }
+    if (step->message != FLOW_NONE && step->message != FLOW_SENT) {
+        others_message_step(make, item, step);
     }
 }

@@ -16,21 +16,7 @@
 #include "trace/slot.h"
 
 #define REST_EVENTS 262144
-#define BUCKETS 65536
-#define IDLE_PID 1
 #define MOST (UINT32_MAX - 1)
-
-const char *timeline_state_name(unsigned state)
-{
-    static const char *const names[] = {
-#define STATE(number, name, text, emitted) [number] = #name,
-        THREAD_STATE_LIST(STATE)
-#undef STATE
-    };
-
-    return state < sizeof(names) / sizeof(names[0]) && names[state] != NULL ? names[state]
-                                                                            : "unknown";
-}
 
 /* ---- making ------------------------------------------------------------------------ */
 
@@ -79,22 +65,6 @@ void *make_more(struct make *make, void *array, uint32_t *count, uint32_t *room,
     return (char *)*entries + (size_t)(*count)++ * bytes;
 }
 
-bool make_known(const struct make *make, uint32_t epoch)
-{
-    return make->uncovered == 0 && epoch == make->epoch;
-}
-
-uint32_t make_thread_of(struct make *make, int32_t pid, int32_t tid, int64_t ns)
-{
-    const struct kev_life *life;
-
-    if (pid == KEV_NOBODY || tid == KEV_NOBODY) {
-        return TIMELINE_NONE;
-    }
-    life = kev_capture_life_at(make->timeline->capture, pid, tid, ns);
-    return life == NULL ? TIMELINE_NONE : make->thread_of_life[life - make->lives];
-}
-
 static bool threads_make(struct make *make)
 {
     struct timeline *timeline = make->timeline;
@@ -108,13 +78,13 @@ static bool threads_make(struct make *make)
     }
     make->thread_of_life = malloc((make->nlives + 1) * sizeof(*make->thread_of_life));
     timeline->threads = calloc(make->nlives + 1, sizeof(*timeline->threads));
-    make->threads = calloc(make->nlives + 1, sizeof(*make->threads));
-    make->buckets = malloc(BUCKETS * sizeof(*make->buckets));
-    if (make->thread_of_life == NULL || timeline->threads == NULL || make->threads == NULL ||
-        make->buckets == NULL) {
+    make->ended = calloc(make->nlives + 1, sizeof(*make->ended));
+    if (make->thread_of_life == NULL || timeline->threads == NULL || make->ended == NULL ||
+        make_more(make, &make->thread_of_serial, &make->nserials, &make->serials_room,
+                  sizeof(*make->thread_of_serial)) == NULL) {
         return false;
     }
-    memset(make->buckets, 0xff, BUCKETS * sizeof(*make->buckets)); /* TIMELINE_NONE */
+    make->thread_of_serial[0] = TIMELINE_NONE;
     for (uint32_t i = 0; i < make->nlives; i++) {
         const struct kev_life *process;
 
@@ -128,14 +98,7 @@ static bool threads_make(struct make *make)
             process = kev_capture_life_at(capture, life->pid, KEV_NOBODY, life->to_ns);
         }
         make->thread_of_life[i] = n;
-        make->threads[n] = (struct make_thread){.next.state = TIMELINE_UNKNOWN,
-                                                .ended = life->from_ns,
-                                                .open = TIMELINE_NONE,
-                                                .message = TIMELINE_NONE,
-                                                .call = TIMELINE_NONE,
-                                                .function = TIMELINE_NONE,
-                                                .cpu = -1,
-                                                .held = -1};
+        make->ended[n] = life->from_ns;
         timeline->threads[n++] = (struct timeline_thread){
             .name = life->name,
             .process = process == NULL ? NULL : process->name,
@@ -143,45 +106,32 @@ static bool threads_make(struct make *make)
             .to = life->to_ns,
             .pid = life->pid,
             .tid = life->tid,
-            .idle = life->pid == IDLE_PID && life->tid <= (int)timeline->cpus};
+            .idle = flow_is_idle(kev_capture_facts(capture), life->pid, life->tid)};
     }
     timeline->nthreads = n;
     return true;
 }
 
-static void timeline_item_take(struct make *make, const struct kev_item *given)
+static void timeline_item_take(struct make *make, const struct kev_item *item)
 {
     struct timeline *timeline = make->timeline;
-    struct kev_item copy = *given, *item = &copy;
+    struct flow_step step;
 
-    if (make->begun && copy.ns < timeline->to) { /* of a damaged capture: time never goes back */
-        copy.ns = timeline->to;
-    }
     if (item->kind != KEV_ITEM_EVENT || item->cpu < 0 || item->cpu >= TIMELINE_CPUS) {
         return;
     }
-    if (item->flags & KEV_FLAG_INJECTED) { /* its stamp is not a kernel's */
-        if (item->class_id == TRACE_CLASS_PR_TH) {
-            states_told(make, item);
-        }
+    if ((item->flags & KEV_FLAG_INJECTED) == 0) { /* its stamp is not a kernel's */
+        timeline->from = make->begun ? timeline->from : item->ns;
+        timeline->to = make->begun && item->ns < timeline->to ? timeline->to : item->ns;
+        make->begun = true;
+        timeline->events += item->class_id != TRACE_CLASS_CONTROL;
+    }
+    if (flow_take(make->flow, item, &step) != 0) {
+        make_fails(make, "out of memory");
         return;
     }
-    timeline->from = make->begun ? timeline->from : item->ns;
-    timeline->to = item->ns;
-    make->begun = true;
-    cover_until(make, item->ns);
-    if (item->class_id == TRACE_CLASS_CONTROL) {
-        return;
-    }
-    timeline->events++;
-    make->cpus[item->cpu].told = TIMELINE_NONE;
-    if (item->class_id != TRACE_CLASS_PR_TH) {
-        others_event(make, item);
-    } else {
-        states_event(make, item);
-        if (item->state == STATE_RUNNING) {
-            make->cpus[item->cpu].after_interrupt = false;
-        }
+    if ((item->flags & KEV_FLAG_INJECTED) == 0) {
+        others_event(make, item, &step);
     }
 }
 
@@ -214,10 +164,9 @@ static void items_read(struct make *make, timeline_progress *progress, void *arg
         verify_fault_text(kev_capture_fault(timeline->capture), VERIFY_RECOVER, timeline->fault,
                           sizeof(timeline->fault));
     }
-    cover_until(make, timeline->to);
-    states_end(make);
-    others_end(make);
-    calls_end(make);
+    flow_end(make->flow);
+    spans_end(make);
+    timeline->doubt = flow_doubt(make->flow);
     if (timeline->ncovered > 0 && timeline->covered[timeline->ncovered - 1].to > timeline->to) {
         timeline->covered[timeline->ncovered - 1].to = timeline->to;
     }
@@ -289,16 +238,12 @@ struct timeline *timeline_new_with(struct kev_capture *capture, timeline_progres
     make->timeline = timeline;
     make->item = item;
     make->item_arg = item_arg;
-    for (unsigned cpu = 0; cpu < TIMELINE_CPUS; cpu++) {
-        struct make_cpu *of = &make->cpus[cpu];
-
-        of->current = of->told = of->held = of->handed = TIMELINE_NONE;
-    }
     if (item == NULL && kev_capture_learn(capture) == KEV_FAILED) {
         verify_fault_text(kev_capture_fault(capture), VERIFY_RECOVER, timeline->fault,
                           sizeof(timeline->fault));
         timeline->outcome = KEV_FAILED;
-    } else if (!threads_make(make) || !cover_find(make)) {
+    } else if ((make->flow = flow_new(capture, false, &spans_ops, make)) == NULL ||
+               !threads_make(make)) {
         make_fails(make, "out of memory");
     } else {
         items_read(make, progress, arg);
@@ -308,12 +253,10 @@ struct timeline *timeline_new_with(struct kev_capture *capture, timeline_progres
         timeline->nthreads = timeline->nspans = 0;
         memset(timeline->cpu_first, 0, sizeof(timeline->cpu_first));
     }
-    free(make->threads);
+    flow_free(make->flow);
+    free(make->ended);
     free(make->thread_of_life);
-    store_free(timeline, make->turns);
-    store_free(timeline, make->epoch_end);
-    store_free(timeline, make->chain);
-    free(make->buckets);
+    store_free(timeline, make->thread_of_serial);
     free(make);
     return timeline;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A capture over time: what each thread did when, what each CPU ran, interrupts, kernel calls,
- * functions, messages, pulses and user events, in compact arrays. Read through libkev; for `kymo
- * why`, `kymo report`, `kymo diff` and others. docs/guide/why.md explains it.
+ * functions, messages, pulses and user events, in compact arrays. What happened is found out by
+ * host/flow/; for `kymo why`, `kymo report`, `kymo diff` and others. docs/guide/why.md explains it.
  *
  * Nothing is invented. A stretch of which the capture doesn't show what a thread did is a span of
  * its own, with the state TIMELINE_UNKNOWN; a CPU's is a hole between its runs. A thread's RUNNING
@@ -20,12 +20,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "abi/sys/states.h"
-#include "host/kev/kev.h"
+#include "host/flow/flow.h"
 
 #define TIMELINE_NONE UINT32_MAX /* an index: none, or not known */
 #define TIMELINE_UNKNOWN 255     /* a state */
-#define TIMELINE_CPUS 64
+#define TIMELINE_CPUS FLOW_CPUS
 
 enum timeline_flag {
     TIMELINE_FROM = 1,    /* that it began at `from` is known: an event says so */
@@ -36,11 +35,11 @@ enum timeline_flag {
 
 /* The cause of a span. */
 enum timeline_cause {
-    TIMELINE_CAUSE_UNKNOWN = 0,
-    TIMELINE_CAUSE_SELF = 1,      /* the thread itself: it blocked, or gave up the CPU */
-    TIMELINE_CAUSE_THREAD = 2,    /* `by` is the thread, which ran on the CPU of the event */
-    TIMELINE_CAUSE_INTERRUPT = 3, /* `by` is the number of the interrupt */
-    TIMELINE_CAUSE_PREEMPTED = 4, /* READY: the thread lost its CPU */
+    TIMELINE_CAUSE_UNKNOWN = FLOW_CAUSE_UNKNOWN,
+    TIMELINE_CAUSE_SELF = FLOW_CAUSE_SELF,           /* the thread blocked, or gave up the CPU */
+    TIMELINE_CAUSE_THREAD = FLOW_CAUSE_THREAD,       /* `by` is the thread that did it */
+    TIMELINE_CAUSE_INTERRUPT = FLOW_CAUSE_INTERRUPT, /* `by` is the number of the interrupt */
+    TIMELINE_CAUSE_PREEMPTED = FLOW_CAUSE_PREEMPTED, /* READY: the thread lost its CPU */
 };
 
 struct timeline_span { /* a thread in one state */
@@ -148,18 +147,6 @@ struct timeline {
     char fault[512];   /* what failed: file, place, remedy; or what is missing */
 };
 
-/* The scope of the recording by the header (docs/reference/format.md, "What was recorded"). */
-struct timeline_filters {
-    bool no_threads, no_interrupts, no_messages, no_calls;
-    bool gate;   /* a D program decided: any event may be missing */
-    bool set;    /* applications set the filters */
-    bool stated; /* the header says something */
-};
-void timeline_filters(const struct kev_capture *capture, struct timeline_filters *filters);
-/* True of a TraceEvent() with these words, in the wide form or not, that hides THREAD, COMM or INT
- * events from then on. */
-bool timeline_hides(const uint32_t *words, unsigned nwords, bool wide);
-
 /* Told how far reading is; may be NULL. */
 typedef void timeline_progress(void *arg, uint64_t done, uint64_t total);
 /* Given each item of the capture as it is read. False: it failed, and reading ends. */
@@ -188,7 +175,4 @@ uint32_t timeline_run_find(const struct timeline *timeline, unsigned cpu, int64_
 /* Span `index` of a thread, from 0. */
 const struct timeline_span *timeline_span(const struct timeline *timeline, uint32_t thread,
                                           uint32_t index);
-/* "REPLY"; "unknown". */
-const char *timeline_state_name(unsigned state);
-
 #endif

@@ -74,7 +74,7 @@ static void why_json_part_put(const struct why *why, const struct why_part *part
     printf("{\"from\":%" PRId64 ",\"to\":%" PRId64 ",\"depth\":%u,", part->from, part->to,
            part->depth);
     why_json_thread_put(timeline, "thread", part->thread);
-    printf(",\"state\":\"%s\"", timeline_state_name(span == NULL ? TIMELINE_UNKNOWN : span->state));
+    printf(",\"state\":\"%s\"", flow_state_name(span == NULL ? TIMELINE_UNKNOWN : span->state));
     if (span != NULL && span->state != TIMELINE_UNKNOWN) {
         why_json_priority_put(span->priority);
         if (span->cpu >= 0) {

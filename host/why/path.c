@@ -27,20 +27,30 @@ const struct timeline_span *why_next(const struct timeline *timeline,
     return low == thread->count ? NULL : timeline_span(timeline, span->thread, low);
 }
 
+uint32_t why_holder(const struct timeline *timeline, const struct timeline_span *span)
+{
+    if (span->state == STATE_REPLY || span->state == STATE_SEND) {
+        return span->other == TIMELINE_NONE ? TIMELINE_NONE
+                                            : timeline->messages[span->other].server;
+    }
+    return span->state == STATE_MUTEX ? span->other : TIMELINE_NONE;
+}
+
+uint32_t why_waker(const struct timeline *timeline, const struct timeline_span *span)
+{
+    const struct timeline_span *next = span->flags & TIMELINE_TO ? why_next(timeline, span) : NULL;
+
+    return next == NULL || next->cause != TIMELINE_CAUSE_THREAD ? TIMELINE_NONE : next->by;
+}
+
 uint32_t why_waited_for(const struct timeline *timeline, const struct timeline_span *span)
 {
-    const struct timeline_span *next;
-
     if (span->state == STATE_REPLY || span->state == STATE_SEND) {
-        if (span->other != TIMELINE_NONE &&
-            timeline->messages[span->other].server != TIMELINE_NONE) {
-            return timeline->messages[span->other].server;
-        }
-    } else if (span->state == STATE_MUTEX && span->other != TIMELINE_NONE) {
-        return span->other;
+        return why_holder(timeline,
+                          span); /* a kill or a timeout ends it for no reason of its own */
     }
-    next = span->flags & TIMELINE_TO ? why_next(timeline, span) : NULL;
-    return next == NULL || next->cause != TIMELINE_CAUSE_THREAD ? TIMELINE_NONE : next->by;
+    return span->state == STATE_MUTEX && span->other != TIMELINE_NONE ? span->other
+                                                                      : why_waker(timeline, span);
 }
 
 static bool why_path_is_wait(unsigned state)

@@ -110,28 +110,38 @@ static void ready_put(const struct why *why, const struct why_part *part)
     }
 }
 
+/* Returns whether the wait is known to its end, or to the capture's. */
+static bool is_followed(const struct timeline *timeline, const struct timeline_span *span)
+{
+    return (span->flags & TIMELINE_TO) != 0 || span->to == timeline->to;
+}
+
 static void wait_put(const struct why *why, const struct why_part *part)
 {
     const struct timeline *timeline = why->timeline;
     const struct timeline_span *span = &timeline->spans[part->span];
     const struct timeline_span *next = why_next(timeline, span);
-    uint32_t other = why_waited_for(timeline, span);
+    uint32_t other = why_waited_for(timeline, span), holder = why_holder(timeline, span);
 
-    printf("%s", timeline_state_name(span->state));
+    printf("%s", flow_state_name(span->state));
     if (span->object != 0) {
         printf(" 0x%" PRIx64, span->object);
     }
     why_text_priority_put(span->priority);
     if (span->state == STATE_SEND || span->state == STATE_REPLY) {
-        if (other != TIMELINE_NONE) {
+        if (holder != TIMELINE_NONE) {
             printf(span->state == STATE_SEND ? ", to be received by " : ", served by ");
-            why_text_thread_put(timeline, other);
+            why_text_thread_put(timeline, holder);
         } else if (span->other != TIMELINE_NONE) {
             printf(", message to process %" PRId32, timeline->messages[span->other].server_pid);
+            if (timeline->messages[span->other].received == KEV_NEVER &&
+                is_followed(timeline, span)) {
+                printf(", received by nobody");
+            }
         }
-    } else if (span->state == STATE_MUTEX && other != TIMELINE_NONE) {
+    } else if (holder != TIMELINE_NONE) {
         printf(", owned by ");
-        why_text_thread_put(timeline, other);
+        why_text_thread_put(timeline, holder);
     }
     if (part->cut) {
         printf("; not followed any deeper");
@@ -143,7 +153,8 @@ static void wait_put(const struct why *why, const struct why_part *part)
     } else if (next != NULL && next->cause == TIMELINE_CAUSE_INTERRUPT) {
         printf("; ended by ");
         interrupt_put(timeline, next->by);
-    } else if (next != NULL && next->cause == TIMELINE_CAUSE_THREAD && next->by != other) {
+    } else if (next != NULL && next->cause == TIMELINE_CAUSE_THREAD &&
+               (next->by != other || (span->state == STATE_MUTEX && holder == TIMELINE_NONE))) {
         printf("; ended by ");
         why_text_thread_put(timeline, next->by);
     } else if (next != NULL && next->cause == TIMELINE_CAUSE_THREAD && other != TIMELINE_NONE &&
@@ -200,8 +211,7 @@ static void inversions_put(const struct why *why)
 
         printf("  Priority inversion: ");
         why_text_thread_put(why->timeline, found->victim);
-        printf(" at %d waited in %s for ", found->victim_priority,
-               timeline_state_name(found->state));
+        printf(" at %d waited in %s for ", found->victim_priority, flow_state_name(found->state));
         why_text_thread_put(why->timeline, found->holder);
         printf(" at %d, while ", found->holder_priority);
         why_text_thread_put(why->timeline, found->middle);

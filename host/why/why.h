@@ -63,8 +63,12 @@ struct why {
 bool why_path(struct why *why, const struct timeline *timeline, uint32_t thread, int64_t from,
               int64_t to);
 void why_free(struct why *why);
-/* The owner, server or waker that a thread waited for in this span: TIMELINE_NONE if it was an
- * interrupt, or is not known. */
+/* The owner of the mutex, or the server's thread that received the message, of a wait;
+ * TIMELINE_NONE: not known, or nobody. */
+uint32_t why_holder(const struct timeline *timeline, const struct timeline_span *span);
+/* The thread that ended a wait; TIMELINE_NONE: it was an interrupt, or is not known. */
+uint32_t why_waker(const struct timeline *timeline, const struct timeline_span *span);
+/* The thread whose doing a wait depends on: its holder; of waits that have none its waker. */
 uint32_t why_waited_for(const struct timeline *timeline, const struct timeline_span *span);
 /* The span of the same thread after this one; NULL: there is none. */
 const struct timeline_span *why_next(const struct timeline *timeline,

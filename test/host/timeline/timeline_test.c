@@ -454,7 +454,7 @@ static void what_is_nested(void **state)
     put(mk, TRACE_CLASS_SYSTEM, FUNC_EXIT, 0x2000, 0x1000);
     put(mk, TRACE_CLASS_SYSTEM, FUNC_EXIT, 0x7000, 0); /* its beginning is missing */
     put(mk, TRACE_CLASS_INT, 1, 27, 0);
-    put(mk, TRACE_CLASS_INT, 3, 27, 0);
+    put(mk, TRACE_CLASS_INT, 3, 5, 27); /* pid, interrupt */
     put(mk, TRACE_CLASS_INT, 4, 27, 0);
     put(mk, TRACE_CLASS_KER_CALL, 25, 1, 0);
     TH(STATE_RUNNING, 5, 2);
@@ -576,7 +576,7 @@ static void dumped_states(void **state)
     const struct timeline_span *span;
 
     (void)state;
-    TH(STATE_RUNNING, 1, 1);
+    TH(STATE_RUNNING, 2, 1);
     TH(STATE_READY | TRACE_STATE_DUMP, 5, 1);
     TH(STATE_READY | TRACE_STATE_DUMP, 5, 1);
     TH(STATE_READY, 6, 1);
@@ -595,6 +595,63 @@ static void dumped_states(void **state)
     mk_free(mk);
 }
 
+/* The end of a thread was lost; its id is another thread from its making on, and a wait of the one
+ * before is not the other's. */
+static void ids_that_are_used_again(void **state)
+{
+    struct mk *mk =
+        mk_new(&(struct mk_options){.ncpu = 1, .checked = true, .filters = "all classes"});
+    struct kev_capture *capture;
+    struct timeline *timeline;
+
+    (void)state;
+    TH(STATE_RUNNING, 2, 1);
+    TH(PR_TH_CREATE | TRACE_STATE_DUMP, 5, 1);
+    TH(STATE_SEM | TRACE_STATE_DUMP, 5, 1);
+    TH(PR_TH_CREATE, 5, 1);
+    TH(STATE_READY, 5, 1);
+    TH(STATE_RUNNING, 5, 1);
+    timeline = read_all(mk, &capture);
+    assert_int_equal(timeline->nthreads, 3);
+    assert_int_equal(timeline->threads[1].to, timeline->threads[2].from);
+    assert_int_equal(timeline->threads[1].count, 2); /* not known, SEM */
+    assert_int_equal(timeline_span(timeline, 1, 1)->state, STATE_SEM);
+    assert_int_equal(timeline_span(timeline, 1, 1)->flags & TIMELINE_TO, 0);
+    timeline_free(timeline);
+    kev_capture_free(capture);
+    mk_free(mk);
+}
+
+/* An idle thread wakes nobody. Without INT events it is known that a thread did it only if it was
+ * in a kernel call, and of no wait that only interrupts end. */
+static void causes_that_are_not_known(void **state)
+{
+    static const char *const filters[] = {"all classes", "all classes without INT"};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct mk *mk =
+            mk_new(&(struct mk_options){.ncpu = 1, .checked = true, .filters = filters[i]});
+        struct kev_capture *capture;
+        struct timeline *timeline;
+
+        TH(STATE_RUNNING, 1, 1);
+        TH(STATE_READY, 5, 1); /* by the idle thread */
+        TH(STATE_RUNNING, 6, 1);
+        TH(STATE_READY, 5, 2); /* by 6:1, if by no interrupt that was not recorded */
+        put(mk, TRACE_CLASS_KER_CALL, 84, 0x4000, 0);
+        TH(STATE_READY, 5, 3);
+        timeline = read_all(mk, &capture);
+        assert_int_equal(timeline_span(timeline, 1, 0)->cause, TIMELINE_CAUSE_UNKNOWN);
+        assert_int_equal(timeline_span(timeline, 3, 0)->cause,
+                         i == 0 ? TIMELINE_CAUSE_THREAD : TIMELINE_CAUSE_UNKNOWN);
+        assert_int_equal(timeline_span(timeline, 4, 0)->cause, TIMELINE_CAUSE_THREAD);
+        timeline_free(timeline);
+        kev_capture_free(capture);
+        mk_free(mk);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -604,6 +661,8 @@ int main(void)
         cmocka_unit_test(causes_and_lives),
         cmocka_unit_test(name_that_comes_later),
         cmocka_unit_test(dumped_states),
+        cmocka_unit_test(ids_that_are_used_again),
+        cmocka_unit_test(causes_that_are_not_known),
         cmocka_unit_test(losses_known),
     };
 

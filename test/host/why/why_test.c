@@ -312,12 +312,40 @@ static void idle_ones_last(void **unused)
     planted_free(&planted);
 }
 
+/* A message that nobody receives, until the client is killed: the killer is no server. */
+static void message_to_nobody(void **unused)
+{
+    struct planted planted = planted_new();
+    const struct timeline_span *wait;
+    struct why why;
+
+    (void)unused;
+    state(&planted, STATE_RUNNING, 5, 1, 20);
+    put(&planted, TRACE_CLASS_COMM, 0, 0x10001, 7);
+    state(&planted, STATE_SEND, 5, 1, 20);
+    state(&planted, STATE_RUNNING, 9, 1, 10);
+    state(&planted, STATE_READY, 5, 1, 20);
+    state(&planted, STATE_RUNNING, 5, 1, 20);
+    put(&planted, TRACE_CLASS_USER, 1, 0, 0);
+    planted_read(&planted);
+    wait = timeline_span(planted.timeline, 0, 1);
+    assert_int_equal(wait->state, STATE_SEND);
+    assert_int_equal(why_holder(planted.timeline, wait), TIMELINE_NONE);
+    assert_int_equal(why_waited_for(planted.timeline, wait), TIMELINE_NONE);
+    assert_int_equal(why_waker(planted.timeline, wait), 1);
+    assert_int_equal(planted.timeline->messages[0].flags, TIMELINE_ABORTED);
+    assert_true(why_path(&why, planted.timeline, 0, wait->from, wait->to));
+    assert_int_equal(why.nparts, 1); /* it is not followed into what the killer did */
+    why_free(&why);
+    planted_free(&planted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inversion_named), cmocka_unit_test(chain_from_interrupt),
         cmocka_unit_test(circle_ends),     cmocka_unit_test(loss_said),
-        cmocka_unit_test(idle_ones_last),
+        cmocka_unit_test(idle_ones_last),  cmocka_unit_test(message_to_nobody),
     };
 
     return cmocka_run_group_tests_name("why", tests, NULL, NULL);

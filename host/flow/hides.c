@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which trace commands of a program hide events, so that from then on less is known: timeline.h. */
-#include "host/timeline/timeline.h"
+/* Which trace commands of a program hide events, so that from then on less is known: flow.h. */
+#include "host/flow/flow.h"
 
 #include "abi/sys/trace.h"
 
-bool timeline_hides(const uint32_t *words, unsigned nwords, bool wide)
+bool flow_hides(const uint32_t *words, unsigned nwords, bool wide)
 {
     uint32_t class_id = nwords > (wide ? 2u : 1u) ? words[wide ? 2 : 1] : 0;
     bool matters = class_id == _NTO_TRACE_THREAD || class_id == _NTO_TRACE_COMM ||

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages: which thread has sent, which has received, who gets the reply (flow.h).
+ */
+#include "host/event_numbers.h"
+#include "host/flow/own.h"
+
+static struct flow_thread **flow_message_bucket(struct flow *flow, uint32_t rcvid)
+{
+    return &flow->messages[rcvid * 0x9e3779b1u >> 16 & (FLOW_BUCKETS - 1)];
+}
+
+void flow_message_forget(struct flow *flow, struct flow_thread *client, int64_t ns, bool replied,
+                         enum flow_ending ending)
+{
+    if (client->message == 0) {
+        return;
+    }
+    if (!replied && flow->ops->abandon != NULL) {
+        flow->ops->abandon(flow->arg, client, ns, ending);
+    }
+    if (!client->received) {
+        struct flow_thread **at = flow_message_bucket(flow, client->rcvid);
+
+        while (*at != client) {
+            at = &(*at)->message_next;
+        }
+        *at = client->message_next;
+    }
+    client->message = 0;
+    client->message_mark = FLOW_UNMARKED;
+    for (unsigned cpu = 0; cpu < FLOW_CPUS; cpu++) {
+        if (flow->cpus[cpu].handed == client) {
+            flow->cpus[cpu].handed = NULL;
+        }
+    }
+}
+
+void flow_message_step(struct flow_step *step, enum flow_message what, struct flow_thread *client,
+                       struct flow_thread *party)
+{
+    step->message = what;
+    step->message_id = client->message;
+    step->message_mark = client->message_mark;
+    step->client = client;
+    step->party = party;
+}
+
+static void flow_message_sent(struct flow *flow, struct flow_step *step, const uint32_t *words)
+{
+    struct flow_thread *client = step->thread, **at;
+
+    flow_message_forget(flow, client, step->ns, false, FLOW_LOST);
+    client->message = ++flow->message;
+    client->rcvid = words[0];
+    client->server = (int32_t)words[1];
+    client->received = false;
+    at = flow_message_bucket(flow, client->rcvid);
+    client->message_next = *at;
+    *at = client;
+    flow_thread_noted(flow, client);
+    flow_message_step(step, FLOW_SENT, client, client);
+}
+
+/* The event is of the thread that runs: the server's, or the client's, which hands it over. */
+static void flow_message_received(struct flow *flow, struct flow_step *step, int cpu,
+                                  const uint32_t *words)
+{
+    struct flow_thread **at = flow_message_bucket(flow, words[0]), *client;
+
+    while (*at != NULL && ((*at)->rcvid != words[0] || (*at)->server != (int32_t)words[1])) {
+        at = &(*at)->message_next;
+    }
+    client = *at;
+    if (client == NULL) {
+        return; /* it was sent before the capture, or in a loss */
+    }
+    *at = client->message_next;
+    client->received = true;
+    if (step->thread != NULL && step->thread != client && step->thread->pid == client->server) {
+        flow_message_step(step, FLOW_RECEIVED, client, step->thread);
+        return;
+    }
+    flow->cpus[cpu].handed = step->thread == client ? client : NULL;
+    flow_message_step(step, FLOW_HANDED, client, NULL);
+}
+
+void flow_message_event(struct flow *flow, const struct kev_item *item, struct flow_step *step,
+                        const uint32_t *words)
+{
+    bool ends = item->code == NUMBER_comm_reply_message || item->code == NUMBER_comm_msg_error;
+
+    if (!ends) {
+        flow->cpus[item->cpu].handed = NULL;
+    }
+    if (ends || item->code == NUMBER_comm_snd_message || item->code == NUMBER_comm_rec_message) {
+        flow->cpus[item->cpu].after_interrupt = false; /* no interrupt does that */
+    }
+    if (item->code == NUMBER_comm_snd_message && step->thread != NULL && flow->uncovered == 0) {
+        flow_message_sent(flow, step, words);
+    } else if (item->code == NUMBER_comm_rec_message) {
+        flow_message_received(flow, step, item->cpu, words);
+    } else if (ends) {
+        struct flow_thread *client = flow_thread_of(flow, (int32_t)words[1], (int32_t)words[0]);
+
+        if (client != NULL && client->message != 0) {
+            flow_message_step(step, FLOW_REPLIED, client, client);
+            flow_message_forget(flow, client, step->ns, true, FLOW_LOST);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parts that the files of host/flow/ share.
+ */
+#ifndef HOST_FLOW_OWN_H
+#define HOST_FLOW_OWN_H
+
+#include "host/flow/flow.h"
+
+#define FLOW_BUCKETS 16384 /* a power of two */
+
+struct flow_turn { /* a CPU is covered from here on, or no longer */
+    int64_t ns;
+    uint8_t cpu;
+    bool covered;
+};
+
+struct flow_process { /* one life of a process */
+    struct flow_process *next;
+    struct flow_thread *threads;
+    int32_t pid;
+};
+
+struct flow_cpu {
+    bool covered;
+    bool after_interrupt; /* events may still be caused by `interrupt` */
+    uint32_t interrupt;
+    struct flow_thread *current; /* NULL: not known */
+    struct flow_thread *told;    /* current once it is covered, as an injected event says */
+    struct flow_thread *handed;  /* client: the server's next thread that is READY has it */
+    struct flow_stack interrupts;
+};
+
+struct flow {
+    struct kev_capture *capture;
+    const struct kev_facts *facts;
+    const struct flow_ops *ops;
+    void *arg;
+    const char *doubt;
+    struct flow_filters filters;
+    struct flow_thread *threads[FLOW_BUCKETS], *messages[FLOW_BUCKETS];
+    struct flow_process *processes[FLOW_BUCKETS];
+    struct flow_thread *newest; /* of those of which something is known */
+    struct flow_thread *corpse; /* freed with the next event */
+    struct flow_turn *turns;
+    unsigned nturns, turn;
+    unsigned uncovered;  /* CPUs that are not covered now */
+    bool states, slices; /* they can be known at all */
+    bool failed, begun;
+    bool marked;             /* events of state dumps are marked as such: one has come */
+    unsigned ready, unknown; /* threads */
+    uint32_t serial;
+    uint64_t message;
+    int64_t now;
+    struct flow_cpu cpus[FLOW_CPUS];
+};
+
+/* thread.c. A thread that lives; NULL: it is not known whose the event is, or there is no
+ * memory. */
+struct flow_thread *flow_thread_of(struct flow *flow, int32_t pid, int32_t tid);
+/* A thread of this id is made: another one that had it is gone. */
+void flow_thread_begin(struct flow *flow, int32_t pid, int32_t tid, int64_t ns);
+/* ended: the end of its last state is known. */
+void flow_thread_end(struct flow *flow, struct flow_thread *thread, int64_t ns, bool ended);
+/* A process of this id is made: the threads of another one that had it are gone. */
+void flow_process_begin(struct flow *flow, int32_t pid, int64_t ns);
+/* Something is known of the thread. */
+void flow_thread_noted(struct flow *flow, struct flow_thread *thread);
+/* Calls fn for all threads of which something is known and that don't run; fn may end that one. */
+void flow_threads_do(struct flow *flow, int64_t ns,
+                     void (*fn)(struct flow *, struct flow_thread *, int64_t));
+/* Frees the threads that ended with the last event. */
+void flow_corpses_bury(struct flow *flow);
+void flow_threads_free(struct flow *flow);
+
+/* state.c. An event of class PR_TH of a thread. */
+void flow_state_event(struct flow *flow, const struct kev_item *item, struct flow_step *step,
+                      const uint32_t *words, unsigned nwords);
+/* Nothing is known of a thread that doesn't run; over: `ended` says whether its state has ended. */
+void flow_thread_over(struct flow *flow, struct flow_thread *thread, int64_t ns, bool ended);
+void flow_thread_lose(struct flow *flow, struct flow_thread *thread, int64_t ns);
+/* The CPU's thread leaves it. `known`: its state from now on is the one last recorded. */
+void flow_cpu_leave(struct flow *flow, unsigned cpu, int64_t ns, bool known);
+/* The CPU is covered: the thread that it is told to run runs. */
+void flow_cpu_told(struct flow *flow, unsigned cpu, int64_t ns);
+
+/* message.c */
+void flow_message_event(struct flow *flow, const struct kev_item *item, struct flow_step *step,
+                        const uint32_t *words);
+void flow_message_step(struct flow_step *step, enum flow_message what, struct flow_thread *client,
+                       struct flow_thread *party);
+/* ops->abandon is called unless the message was replied to. */
+void flow_message_forget(struct flow *flow, struct flow_thread *client, int64_t ns, bool replied,
+                         enum flow_ending ending);
+
+/* slice.c */
+void flow_call_event(struct flow *flow, const struct kev_item *item, struct flow_step *step,
+                     const uint32_t *words, unsigned nwords);
+void flow_interrupt_event(struct flow *flow, const struct kev_item *item, struct flow_step *step,
+                          const uint32_t *words, unsigned nwords);
+void flow_function_event(struct flow *flow, const struct kev_item *item, struct flow_step *step);
+/* Ends those above `depth`: their ends are not in the capture. */
+void flow_slices_close(struct flow *flow, struct flow_stack *stack,
+                       const struct flow_thread *thread, int cpu, uint32_t depth, int64_t ns);
+/* The kernel call that the thread is in; NULL: none that is known. */
+const struct flow_open *flow_call_of(const struct flow_thread *thread);
+
+/* cause.c. Returns the cause of what happens on this CPU now. */
+enum flow_cause flow_doer(const struct flow *flow, unsigned cpu, uint32_t *by);
+/* Fills in `cause` and `by` of a state that a thread takes on by an event on this CPU. */
+void flow_cause(const struct flow *flow, unsigned cpu, const struct flow_thread *thread,
+                struct flow_state *state);
+
+/* cover.c. False: no memory. */
+bool flow_cover_find(struct flow *flow);
+/* Coverage changes until `ns`; afterwards it doesn't: a program has changed the filters. */
+void flow_cover_until(struct flow *flow, int64_t ns);
+void flow_cover_stop(struct flow *flow, int64_t ns);
+
+#endif

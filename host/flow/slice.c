@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Slices that nest: kernel calls and functions of a thread, interrupts and handlers of a CPU
+ * (flow.h).
+ */
+#include <stdlib.h>
+
+#include "abi/sys/kercalls.h"
+#include "host/event_numbers.h"
+#include "host/flow/own.h"
+#include "trace/slot.h"
+
+#define DEPTH_MOST 65536
+#define OWNER_TID 0x7fffffffu /* the bits of a mutex's word that are a tid */
+
+/* ---- the stack ----------------------------------------------------------------------- */
+
+void flow_slices_close(struct flow *flow, struct flow_stack *stack,
+                       const struct flow_thread *thread, int cpu, uint32_t depth, int64_t ns)
+{
+    while (stack->depth > depth) {
+        stack->depth--;
+        if (flow->ops->close != NULL) {
+            flow->ops->close(flow->arg, thread, cpu, &stack->open[stack->depth], ns);
+        }
+    }
+    if (depth == 0) {
+        stack->over = 0;
+    }
+}
+
+static struct flow_stack *flow_stack_of(struct flow *flow, const struct flow_step *step, int cpu)
+{
+    return step->thread == NULL ? &flow->cpus[cpu].interrupts : &step->thread->slices;
+}
+
+static void flow_slice_begin(struct flow *flow, struct flow_step *step, int cpu,
+                             enum flow_kind kind, uint64_t what)
+{
+    struct flow_stack *stack = flow_stack_of(flow, step, cpu);
+
+    if (stack->depth == DEPTH_MOST) {
+        stack->over += kind == FLOW_FUNCTION;
+        return;
+    }
+    if (stack->depth == stack->room) {
+        uint32_t room = stack->room == 0 ? 8 : 2 * stack->room;
+        struct flow_open *more = realloc(stack->open, room * sizeof(*more));
+
+        if (more == NULL) {
+            flow->failed = true;
+            return;
+        }
+        stack->open = more;
+        stack->room = room;
+    }
+    step->slice = &stack->open[stack->depth++];
+    *step->slice = (struct flow_open){.kind = kind, .mark = FLOW_UNMARKED, .what = what};
+    step->role = FLOW_BEGIN;
+    if (step->thread != NULL) {
+        flow_thread_noted(flow, step->thread);
+    }
+}
+
+/* Slices above the one that ends have no end in the capture. */
+static void flow_slice_end(struct flow *flow, struct flow_step *step, int cpu, enum flow_kind kind,
+                           uint64_t what)
+{
+    struct flow_stack *stack = flow_stack_of(flow, step, cpu);
+    uint32_t depth = stack->depth;
+
+    if (kind == FLOW_FUNCTION && stack->over > 0) {
+        stack->over--;
+        return;
+    }
+    while (depth > 0 &&
+           (stack->open[depth - 1].kind != kind || stack->open[depth - 1].what != what)) {
+        depth--;
+    }
+    if (depth == 0) {
+        return; /* it began before the capture, or in a loss */
+    }
+    flow_slices_close(flow, stack, step->thread, cpu, depth, step->ns);
+    step->slice = &stack->open[--stack->depth];
+    step->role = FLOW_END;
+}
+
+/* ---- kernel calls -------------------------------------------------------------------- */
+
+const struct flow_open *flow_call_of(const struct flow_thread *thread)
+{
+    const struct flow_stack *slices = &thread->slices;
+    const struct flow_open *top = slices->depth == 0 ? NULL : &slices->open[slices->depth - 1];
+
+    return top == NULL || top->kind != FLOW_CALL ? NULL : top;
+}
+
+/* Notes the object of a Sync*() call, and who owns it. */
+static void flow_call_describe(struct flow *flow, const struct flow_step *step)
+{
+    const struct kev_value *sync = kev_capture_value_of(flow->capture, "sync");
+    const struct kev_value *owner = kev_capture_value_of(flow->capture, "owner");
+    struct flow_open *call = step->slice;
+
+    call->object = sync == NULL ? 0 : sync->number;
+    if (owner != NULL && call->what == __KER_SYNC_MUTEX_LOCK) {
+        int32_t tid = (int32_t)(owner->number & OWNER_TID);
+        const struct flow_thread *thread =
+            tid == 0 ? NULL : flow_thread_of(flow, step->thread->pid, tid);
+
+        call->owner = thread == NULL ? 0 : thread->serial;
+    }
+}
+
+static void flow_call_begin(struct flow *flow, const struct kev_item *item, struct flow_step *step,
+                            unsigned call)
+{
+    struct flow_stack *stack = &step->thread->slices;
+
+    if (flow_call_of(step->thread) != NULL) {
+        flow_slices_close(flow, stack, step->thread, -1, stack->depth - 1, step->ns);
+    }
+    flow_slice_begin(flow, step, item->cpu, FLOW_CALL, call);
+    if (step->slice != NULL && call >= __KER_SYNC_CREATE && call <= __KER_SYNC_MUTEX_REVIVE) {
+        flow_call_describe(flow, step);
+    }
+}
+
+void flow_call_event(struct flow *flow, const struct kev_item *item, struct flow_step *step,
+                     const uint32_t *words, unsigned nwords)
+{
+    unsigned kind = item->number & (TRACE_KERCALL_EXIT | TRACE_KERCALL_INT),
+             call = item->number % 128;
+    struct flow_cpu *cpu = &flow->cpus[item->cpu];
+
+    if (kind == TRACE_KERCALL_ENTER) { /* no interrupt is open, even if no event said so */
+        flow_slices_close(flow, &cpu->interrupts, NULL, item->cpu, 0, step->ns);
+        if (call == __KER_TRACE_EVENT && flow->facts->is_kymo &&
+            flow_hides(words, nwords, (item->number & TRACE_EVENT_64) != 0)) {
+            flow_cover_stop(flow, step->ns);
+        }
+    }
+    cpu->after_interrupt = false;
+    if (step->thread == NULL || !flow->slices || !cpu->covered) {
+        return;
+    }
+    if (kind == TRACE_KERCALL_EXIT) {
+        flow_slice_end(flow, step, item->cpu, FLOW_CALL, call);
+    } else if (kind == TRACE_KERCALL_ENTER) {
+        flow_call_begin(flow, item, step, call);
+    }
+}
+
+/* ---- interrupts and functions -------------------------------------------------------- */
+
+void flow_interrupt_event(struct flow *flow, const struct kev_item *item, struct flow_step *step,
+                          const uint32_t *words, unsigned nwords)
+{
+    bool handler = item->code == NUMBER_int_handler_entry || item->code == NUMBER_int_handler_exit;
+    bool entry = item->code == NUMBER_int_entry || item->code == NUMBER_int_handler_entry;
+    unsigned at = item->code == NUMBER_int_handler_entry ? 1 : 0;
+    struct flow_cpu *cpu = &flow->cpus[item->cpu];
+    enum flow_kind kind = handler ? FLOW_HANDLER : FLOW_INTERRUPT;
+
+    step->thread = NULL;
+    if (nwords <= at || (!handler && !entry && item->code != NUMBER_int_exit)) {
+        return;
+    }
+    if (!handler) {
+        cpu->after_interrupt = true;
+        cpu->interrupt = words[at];
+    }
+    if (!flow->slices || !cpu->covered) {
+        return;
+    }
+    if (entry) {
+        flow_slice_begin(flow, step, item->cpu, kind, words[at]);
+    } else {
+        flow_slice_end(flow, step, item->cpu, kind, words[at]);
+    }
+}
+
+void flow_function_event(struct flow *flow, const struct kev_item *item, struct flow_step *step)
+{
+    const struct kev_value *function;
+
+    if (step->thread == NULL || !flow->slices || !flow->cpus[item->cpu].covered) {
+        return;
+    }
+    function = kev_capture_value_of(flow->capture, "thisfn");
+    if (function == NULL) {
+        return;
+    }
+    if (item->code == NUMBER_function_enter) {
+        flow_slice_begin(flow, step, item->cpu, FLOW_FUNCTION, function->number);
+    } else {
+        flow_slice_end(flow, step, item->cpu, FLOW_FUNCTION, function->number);
+    }
+}
