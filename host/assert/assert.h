@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `kymo assert`: rules that a capture keeps or breaks (docs/guide/ci.md). A rule is a D program,
- * run on the capture as `kymo dtrace -r` runs it (docs/guide/d-after.md); each line that it prints
+ * `kymo assert`: rules that a capture keeps or breaks (docs/guide/ci.md). A ready rule on losses or
+ * waits is of its own (loss.c, waits.c). Any other is a D program, run on the capture as `kymo dtrace -r` runs it (docs/guide/d-after.md); each line that it prints
  * is a breach. Each rule runs in a process of its own, so that no variable of one is another's, and
  * a rule that fails takes no other along. Internal to host/assert. Proof: test/host/assert/check.
  */
@@ -23,13 +23,13 @@ enum {
     BREACH_NAME = 64,    /* of its process's name, with the NUL */
 };
 
-enum rule_kind { RULE_SCRIPT, RULE_TEXT, RULE_LOSS };
+enum rule_kind { RULE_SCRIPT, RULE_TEXT, RULE_LOSS, RULE_WAITS };
 enum verdict { VERDICT_KEPT, VERDICT_BREACHED, VERDICT_UNDECIDED };
 
 struct rule {
     enum rule_kind kind;
     char *name;   /* as output has it */
-    char *source; /* the script's path, or the program */
+    char *source; /* the script's path, or the program; of RULE_WAITS the rule's name */
     const char **args;
     unsigned nargs;
     bool counts; /* a ready rule: that nothing was checked is no keeping */
@@ -49,6 +49,7 @@ struct breach {
     char name[BREACH_NAME];
     char text[BREACH_TEXT];
     char values[BREACH_TEXT]; /* JSON, without the brackets */
+    char why[160];            /* the command that shows its cause, without the file; "": none */
 };
 
 struct assertion {
@@ -99,6 +100,8 @@ enum verdict judge_verdict(const struct rule *);
 
 /* ---- loss.c */
 void loss_rule(struct assertion *, struct rule *);
+/* ---- waits.c */
+void waits_rule(struct assertion *, struct rule *);
 
 /* ---- out.c --------------------------------------------------------------------------- */
 

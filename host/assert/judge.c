@@ -248,7 +248,11 @@ void judge_rule(struct assertion *a, struct rule *rule)
     if (rule->kind == RULE_LOSS) {
         loss_rule(a, rule);
     } else {
-        program_rule(a, rule);
+        if (rule->kind == RULE_WAITS) {
+            waits_rule(a, rule);
+        } else {
+            program_rule(a, rule);
+        }
         if (a->doubt[0]) {
             judge_reason(rule, a->doubt);
         }

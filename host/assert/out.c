@@ -70,8 +70,19 @@ static void put_json(FILE *out, const char *text)
     free(clean);
 }
 
-static void breach_json(const struct rule *rule, const struct breach *b, const char *time,
-                        int64_t ns)
+/* The command that shows a breach's cause, for free(). */
+static char *breach_why(const struct assertion *a, const struct breach *b)
+{
+    char *why = NULL;
+
+    if (asprintf(&why, "%s %s", b->why, a->path) < 0) {
+        kymo_no_memory();
+    }
+    return why;
+}
+
+static void breach_json(const struct assertion *a, const struct rule *rule, const struct breach *b,
+                        const char *time, int64_t ns)
 {
     fputs("{\"rule\":", stdout);
     put_json(stdout, rule->name);
@@ -85,7 +96,15 @@ static void breach_json(const struct rule *rule, const struct breach *b, const c
     }
     fputs(",\"text\":", stdout);
     put_json(stdout, b->text);
-    printf(",\"values\":[%s]}\n", b->values);
+    printf(",\"values\":[%s]", b->values);
+    if (b->why[0]) {
+        char *why = breach_why(a, b);
+
+        fputs(",\"why\":", stdout);
+        put_json(stdout, why);
+        free(why);
+    }
+    puts("}");
 }
 
 static void verdict_json(const struct rule *rule)
@@ -136,9 +155,16 @@ void out_breach(struct assertion *a, struct rule *rule, const struct breach *b)
     char *line = a->json && !keeps ? NULL : breach_line(rule, b, time);
     kymo_progress_end();
     if (a->json) {
-        breach_json(rule, b, time, ns);
+        breach_json(a, rule, b, time, ns);
     } else if (!a->quiet) {
         puts(line);
+        if (b->why[0]) {
+            char *why = breach_why(a, b), *plain = assert_plain_text(why);
+
+            printf("    %s\n", plain);
+            free(plain);
+            free(why);
+        }
     }
     if (keeps) {
         rule->kept[rule->breaches] = line;

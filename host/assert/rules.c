@@ -19,17 +19,20 @@ enum { NAME_MOST = 60, DAY = 86400 };
 /* A word of a ready rule: T a time, which the program gets in ns; N a user event. */
 static const struct {
     const char *option, *words;
-    const char *file; /* in host/rules/; NULL: no program */
+    enum rule_kind kind;
+    const char *file; /* in host/rules/, of a program; of others the rule's name */
     const char *last; /* the program's last argument; NULL: none */
     const char *says;
 } ready_rules[READY_RULES] = {
-    {"no-loss", "", NULL, NULL, "no event was lost, no buffer is missing, nothing is damaged"},
-    {"message", "T", "message", NULL, "no thread waits longer than T for the reply to a message"},
-    {"inversion", "T", "inversion", NULL,
+    {"no-loss", "", RULE_LOSS, "", NULL,
+     "no event was lost, no buffer is missing, nothing is damaged"},
+    {"message", "T", RULE_WAITS, "message", NULL,
+     "no thread waits longer than T for the reply to a message"},
+    {"inversion", "T", RULE_WAITS, "inversion", NULL,
      "no thread waits longer than T for one of lower priority"},
-    {"deadline", "NNT", "deadline", "0",
+    {"deadline", "NNT", RULE_SCRIPT, "deadline", "0",
      "after each user event A comes an event B of the same thread within T"},
-    {"deadline-any", "NNT", "deadline", "1", "the same, of any thread"},
+    {"deadline-any", "NNT", RULE_SCRIPT, "deadline", "1", "the same, of any thread"},
 };
 
 /* ---- adding ------------------------------------------------------------------------ */
@@ -171,13 +174,16 @@ int rules_add_ready(struct assertion *a, unsigned ready, const char *value, char
             at += (size_t)snprintf(name + at, sizeof(name) - at, " %s", word);
         }
     }
-    if (ready_rules[ready].file != NULL && !ready_path(ready_rules[ready].file, path)) {
+    const char *file = ready_rules[ready].file;
+    bool program = ready_rules[ready].kind == RULE_SCRIPT;
+
+    if (program && !ready_path(file, path)) {
         return KYMO_FAILURE;
     }
     if (last != NULL) {
         snprintf(text[n++], sizeof(text[0]), "%s", last);
     }
-    struct rule *rule = rule_add(a, ready_rules[ready].file ? RULE_SCRIPT : RULE_LOSS, name, path);
+    struct rule *rule = rule_add(a, ready_rules[ready].kind, name, program ? path : file);
     for (unsigned i = 0; i < n; i++) {
         rule->args[i] = kymo_memory(strdup(text[i]));
     }

@@ -172,12 +172,13 @@ static void chrome_span(void *arg, const struct flow_thread *thread, const struc
 }
 
 static void chrome_close(void *arg, const struct flow_thread *thread, int cpu,
-                         const struct flow_open *open, int64_t ns)
+                         const struct flow_open *open, int64_t ns, enum flow_ending ending)
 {
     const struct export *export = arg;
     struct out *out = export->out;
 
     (void)open;
+    (void)ending;
     if (thread == NULL) {
         chrome_record_begin(out, 'E', CPUS_PID, TIDS_INTERRUPT + cpu);
     } else {

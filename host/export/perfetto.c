@@ -103,13 +103,14 @@ static void perfetto_span(void *arg, const struct flow_thread *thread,
 }
 
 static void perfetto_close(void *arg, const struct flow_thread *thread, int cpu,
-                           const struct flow_open *open, int64_t ns)
+                           const struct flow_open *open, int64_t ns, enum flow_ending ending)
 {
     struct export *export = arg;
     uint64_t track =
         thread == NULL ? cpu_track(export, cpu) : perfetto_uuid(OF_THREAD, thread->serial);
 
     (void)open;
+    (void)ending;
     perfetto_note_text(export, "end", "not known");
     perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_END, track, ns, NULL, NULL);
 }

@@ -238,7 +238,7 @@ static void speedscope_span(void *arg, const struct flow_thread *thread,
 }
 
 static void speedscope_close(void *arg, const struct flow_thread *thread, int cpu,
-                             const struct flow_open *open, int64_t ns)
+                             const struct flow_open *open, int64_t ns, enum flow_ending ending)
 {
     struct export *export = arg;
     struct speedscope *speedscope = speedscope_of(export);
@@ -246,6 +246,7 @@ static void speedscope_close(void *arg, const struct flow_thread *thread, int cp
                                              : profile_of(export, thread);
 
     (void)open;
+    (void)ending;
     if (profile != NULL) {
         frame_close(speedscope, profile, ns);
     }

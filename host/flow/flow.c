@@ -65,7 +65,8 @@ void flow_end(struct flow *flow)
     flow_cover_until(flow, flow->now);
     for (unsigned cpu = 0; cpu < FLOW_CPUS; cpu++) {
         flow_cpu_leave(flow, cpu, flow->now, false);
-        flow_slices_close(flow, &flow->cpus[cpu].interrupts, NULL, (int)cpu, 0, flow->now);
+        flow_slices_close(flow, &flow->cpus[cpu].interrupts, NULL, (int)cpu, 0, flow->now,
+                          FLOW_LOST);
     }
     flow_threads_do(flow, flow->now, flow_thread_lose);
 }

@@ -116,14 +116,17 @@ struct flow_step {
 };
 
 enum flow_ending {
-    FLOW_LOST,    /* no more is known of it */
-    FLOW_ABORTED, /* the client goes on, or is gone, without a reply */
+    FLOW_LOST,    /* no more is known of it: events are lost, or it is the capture's end */
+    FLOW_ABORTED, /* a message: the client goes on without a reply; both: the thread is gone */
+    FLOW_UNSEEN,  /* a slice: another event shows that it is over; since when is not known */
 };
 
 /* Functions of the consumer, called while a step is made; NULL: none. `arg` is flow_new()'s. */
 struct flow_ops {
     /* A thread is met for the first time. */
     void (*thread)(void *arg, struct flow_thread *, int64_t ns);
+    /* A thread has ended, or another one has its id; the pointer is good until the next step. */
+    void (*gone)(void *arg, const struct flow_thread *, int64_t ns);
     /* A thread is in a known state from now on. It may mark the state. */
     void (*begin)(void *arg, struct flow_thread *, struct flow_state *);
     /* A thread was in a known state, until `to`; `ended`: it is known to have ended then. */
@@ -132,7 +135,7 @@ struct flow_ops {
     /* The slice that was begun last on a thread's track, or (NULL) on that of a CPU's interrupts,
      * ends without an event of its own: its end is not in the capture. */
     void (*close)(void *arg, const struct flow_thread *, int cpu, const struct flow_open *,
-                  int64_t ns);
+                  int64_t ns, enum flow_ending);
     /* No reply to `thread->message` is seen any more. */
     void (*abandon)(void *arg, const struct flow_thread *, int64_t ns, enum flow_ending);
     /* All CPUs are covered from here on, or no longer. */

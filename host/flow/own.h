@@ -101,7 +101,8 @@ void flow_interrupt_event(struct flow *flow, const struct kev_item *item, struct
 void flow_function_event(struct flow *flow, const struct kev_item *item, struct flow_step *step);
 /* Ends those above `depth`: their ends are not in the capture. */
 void flow_slices_close(struct flow *flow, struct flow_stack *stack,
-                       const struct flow_thread *thread, int cpu, uint32_t depth, int64_t ns);
+                       const struct flow_thread *thread, int cpu, uint32_t depth, int64_t ns,
+                       enum flow_ending ending);
 /* The kernel call that the thread is in; NULL: none that is known. */
 const struct flow_open *flow_call_of(const struct flow_thread *thread);
 

@@ -16,12 +16,13 @@
 /* ---- the stack ----------------------------------------------------------------------- */
 
 void flow_slices_close(struct flow *flow, struct flow_stack *stack,
-                       const struct flow_thread *thread, int cpu, uint32_t depth, int64_t ns)
+                       const struct flow_thread *thread, int cpu, uint32_t depth, int64_t ns,
+                       enum flow_ending ending)
 {
     while (stack->depth > depth) {
         stack->depth--;
         if (flow->ops->close != NULL) {
-            flow->ops->close(flow->arg, thread, cpu, &stack->open[stack->depth], ns);
+            flow->ops->close(flow->arg, thread, cpu, &stack->open[stack->depth], ns, ending);
         }
     }
     if (depth == 0) {
@@ -80,7 +81,7 @@ static void flow_slice_end(struct flow *flow, struct flow_step *step, int cpu, e
     if (depth == 0) {
         return; /* it began before the capture, or in a loss */
     }
-    flow_slices_close(flow, stack, step->thread, cpu, depth, step->ns);
+    flow_slices_close(flow, stack, step->thread, cpu, depth, step->ns, FLOW_UNSEEN);
     step->slice = &stack->open[--stack->depth];
     step->role = FLOW_END;
 }
@@ -118,7 +119,7 @@ static void flow_call_begin(struct flow *flow, const struct kev_item *item, stru
     struct flow_stack *stack = &step->thread->slices;
 
     if (flow_call_of(step->thread) != NULL) {
-        flow_slices_close(flow, stack, step->thread, -1, stack->depth - 1, step->ns);
+        flow_slices_close(flow, stack, step->thread, -1, stack->depth - 1, step->ns, FLOW_UNSEEN);
     }
     flow_slice_begin(flow, step, item->cpu, FLOW_CALL, call);
     if (step->slice != NULL && call >= __KER_SYNC_CREATE && call <= __KER_SYNC_MUTEX_REVIVE) {
@@ -134,7 +135,7 @@ void flow_call_event(struct flow *flow, const struct kev_item *item, struct flow
     struct flow_cpu *cpu = &flow->cpus[item->cpu];
 
     if (kind == TRACE_KERCALL_ENTER) { /* no interrupt is open, even if no event said so */
-        flow_slices_close(flow, &cpu->interrupts, NULL, item->cpu, 0, step->ns);
+        flow_slices_close(flow, &cpu->interrupts, NULL, item->cpu, 0, step->ns, FLOW_UNSEEN);
         if (call == __KER_TRACE_EVENT && flow->facts->is_kymo &&
             flow_hides(words, nwords, (item->number & TRACE_EVENT_64) != 0)) {
             flow_cover_stop(flow, step->ns);

@@ -38,7 +38,7 @@ void flow_thread_over(struct flow *flow, struct flow_thread *thread, int64_t ns,
 {
     flow_state_set(flow, thread, &flow_state_unknown, ns, ended);
     thread->held = -1;
-    flow_slices_close(flow, &thread->slices, thread, -1, 0, ns);
+    flow_slices_close(flow, &thread->slices, thread, -1, 0, ns, ended ? FLOW_ABORTED : FLOW_LOST);
     flow_message_forget(flow, thread, ns, false, FLOW_LOST);
 }
 

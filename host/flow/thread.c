@@ -193,6 +193,9 @@ void flow_thread_end(struct flow *flow, struct flow_thread *thread, int64_t ns, 
     struct flow_thread **at = &flow->threads[flow_bucket(thread->pid, thread->tid)];
 
     flow_thread_over(flow, thread, ns, ended);
+    if (flow->ops->gone != NULL) {
+        flow->ops->gone(flow->arg, thread, ns);
+    }
     flow->unknown--;
     flow_thread_unnote(thread);
     while (*at != thread) {

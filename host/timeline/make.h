@@ -45,7 +45,7 @@ void spans_end(struct make *make);
 void others_event(struct make *make, const struct kev_item *item, const struct flow_step *step);
 /* These two are of spans_ops, too. */
 void others_close(void *arg, const struct flow_thread *thread, int cpu,
-                  const struct flow_open *open, int64_t ns);
+                  const struct flow_open *open, int64_t ns, enum flow_ending ending);
 void others_abandon(void *arg, const struct flow_thread *thread, int64_t ns,
                     enum flow_ending ending);
 

@@ -136,9 +136,10 @@ static void others_slice_end(struct make *make, const struct flow_open *open, in
 }
 
 void others_close(void *arg, const struct flow_thread *thread, int cpu,
-                  const struct flow_open *open, int64_t ns)
+                  const struct flow_open *open, int64_t ns, enum flow_ending ending)
 {
     (void)thread;
+    (void)ending;
     others_slice_end(arg, open, cpu, ns, 0);
 }
 
