@@ -65,6 +65,40 @@ void *make_more(struct make *make, void *array, uint32_t *count, uint32_t *room,
     return (char *)*entries + (size_t)(*count)++ * bytes;
 }
 
+static int thread_id_order(const void *a, const void *b)
+{
+    const struct timeline_thread *x = *(struct timeline_thread *const *)a,
+                                 *y = *(struct timeline_thread *const *)b;
+
+    if (x->pid != y->pid) {
+        return x->pid < y->pid ? -1 : 1;
+    }
+    return x->tid != y->tid ? (x->tid < y->tid ? -1 : 1) : (x > y) - (x < y);
+}
+
+/* Numbers the threads that have had the same pid and tid one after the other. */
+static bool lives_number(struct timeline *timeline)
+{
+    struct timeline_thread **all = malloc((timeline->nthreads + 1) * sizeof(*all));
+
+    if (all == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < timeline->nthreads; i++) {
+        all[i] = &timeline->threads[i];
+    }
+    if (timeline->nthreads > 0) {
+        qsort(all, timeline->nthreads, sizeof(struct timeline_thread *), thread_id_order);
+    }
+    for (uint32_t i = 0; i < timeline->nthreads; i++) {
+        bool again = i > 0 && all[i - 1]->pid == all[i]->pid && all[i - 1]->tid == all[i]->tid;
+
+        all[i]->life = again ? all[i - 1]->life + 1 : 1;
+    }
+    free(all);
+    return true;
+}
+
 static bool threads_make(struct make *make)
 {
     struct timeline *timeline = make->timeline;
@@ -109,7 +143,7 @@ static bool threads_make(struct make *make)
             .idle = flow_is_idle(kev_capture_facts(capture), life->pid, life->tid)};
     }
     timeline->nthreads = n;
-    return true;
+    return lives_number(timeline);
 }
 
 static void timeline_item_take(struct make *make, const struct kev_item *item)

@@ -61,6 +61,7 @@ struct timeline_thread { /* one life of a thread: an id that is used again is an
     const char *process; /* its process's or NULL */
     int64_t from, to;    /* ns: first event and end; KEV_NEVER: it lives at the capture's end */
     int32_t pid, tid;
+    uint32_t life;         /* which thread of this pid and tid it is, from 1 */
     uint32_t first, count; /* in by_thread */
     bool idle;
 };

@@ -28,10 +28,11 @@ static const char why_help[] =
     "\n"
     "  --thread T   a thread: PID:TID, its name, PROCESS/NAME, or the process's name\n"
     "               if it has one thread only\n"
+    "               PID:TID@2 is the second thread that had these numbers\n"
     "  --at TIME    what it did then: the wait it was in, or how it came to run\n"
     "  --from TIME --to TIME   all of this time\n"
     "  --slowest N  the N messages that took longest from send to reply\n"
-    "  --waits N    the N longest waits for a CPU, a mutex or a server; with --thread\n"
+    "  --waits N    the N longest waits for a CPU, a server or an object; with --thread\n"
     "               both show only those of the thread\n"
     "  --all        print all stretches, however short\n"
     "  --json       for programs: one JSON object a line, times in nanoseconds\n"
@@ -177,10 +178,13 @@ static bool thread_matches(const struct timeline_thread *thread, const char *tex
 {
     const char *process = thread->process == NULL ? "" : thread->process;
     size_t length = strlen(process);
-    int pid, tid, end = 0;
+    int pid, tid, end = 0, life_end = 0;
+    unsigned life;
 
-    if (sscanf(text, "%9d:%9d%n", &pid, &tid, &end) == 2 && text[end] == '\0') {
-        return thread->pid == pid && thread->tid == tid;
+    if (sscanf(text, "%9d:%9d%n@%9u%n", &pid, &tid, &end, &life, &life_end) >= 2 &&
+        (text[end] == '\0' || (life_end > 0 && text[life_end] == '\0'))) {
+        return thread->pid == pid && thread->tid == tid &&
+               (text[end] == '\0' || thread->life == life);
     }
     if (thread->name != NULL && strcmp(thread->name, text) == 0) {
         return true;
@@ -209,10 +213,13 @@ static uint32_t why_thread_find(const struct timeline *timeline, const struct re
             continue;
         }
         if (found != TIMELINE_NONE) {
-            kymo_error("%s: several threads are called %s then: %" PRId32 ":%" PRId32 ", %" PRId32
-                       ":%" PRId32 " ...; --thread PID:TID picks one",
-                       request->input, request->thread, timeline->threads[found].pid,
-                       timeline->threads[found].tid, thread->pid, thread->tid);
+            const struct timeline_thread *first = &timeline->threads[found];
+
+            kymo_error("%s: several threads are called %s then: %" PRId32 ":%" PRId32 "@%" PRIu32
+                       ", %" PRId32 ":%" PRId32 "@%" PRIu32
+                       " ...; --thread PID:TID@N picks one, the N-th that had these numbers",
+                       request->input, request->thread, first->pid, first->tid, first->life,
+                       thread->pid, thread->tid, thread->life);
             return TIMELINE_NONE;
         }
         found = i;
@@ -324,6 +331,18 @@ static bool why_is_shown(const struct request *request, const struct timeline *t
            (request->thread == NULL || thread_matches(&timeline->threads[thread], request->thread));
 }
 
+/* Returns whether the capture ends before a message's reply has come, if one ever does. */
+static bool is_waited_for(const struct timeline *timeline, uint32_t message)
+{
+    uint32_t client = timeline->messages[message].client;
+    const struct timeline_thread *thread = &timeline->threads[client];
+    const struct timeline_span *last =
+        thread->count == 0 ? NULL : timeline_span(timeline, client, thread->count - 1);
+
+    return last != NULL && last->to == timeline->to && last->other == message &&
+           (last->state == STATE_SEND || last->state == STATE_REPLY);
+}
+
 static unsigned messages_rank(const struct request *request, const struct timeline *timeline,
                               struct ranked *all)
 {
@@ -332,10 +351,17 @@ static unsigned messages_rank(const struct request *request, const struct timeli
     for (uint32_t i = 0; i < timeline->nmessages; i++) {
         const struct timeline_message *message = &timeline->messages[i];
 
-        if (why_is_shown(request, timeline, message->client) && message->replied != KEV_NEVER &&
-            !(message->flags & TIMELINE_ABORTED)) {
+        int64_t to = message->replied;
+
+        if (!why_is_shown(request, timeline, message->client)) {
+            continue;
+        }
+        if (to == KEV_NEVER && is_waited_for(timeline, i)) {
+            to = timeline->to;
+        }
+        if (to != KEV_NEVER) {
             ranked_add(all, &n, request->slowest,
-                       &(struct ranked){message->client, message->sent, message->replied, i});
+                       &(struct ranked){message->client, message->sent, to, i});
         }
     }
     return n;
@@ -350,8 +376,9 @@ static unsigned waits_rank(const struct request *request, const struct timeline 
         const struct timeline_span *span = &timeline->spans[i];
 
         if (why_is_shown(request, timeline, span->thread) &&
-            (span->state == STATE_READY || span->state == STATE_MUTEX ||
-             span->state == STATE_SEND || span->state == STATE_REPLY)) {
+            (span->state == STATE_READY || span->state == STATE_MUTEX || span->state == STATE_SEM ||
+             span->state == STATE_CONDVAR || span->state == STATE_SEND ||
+             span->state == STATE_REPLY)) {
             ranked_add(all, &n, request->waits,
                        &(struct ranked){span->thread, span->from, span->to, TIMELINE_NONE});
         }
@@ -374,7 +401,7 @@ static bool answer_ranked(const struct request *request, const struct timeline *
     if (n == 0) {
         kymo_error("%s: %s", request->input,
                    request->slowest > 0 ? "no message of which sending and reply are known"
-                                        : "no wait for a CPU, a mutex or a server is known");
+                                        : "no wait for a CPU, a server or an object is known");
         good = false;
     }
     for (unsigned i = 0; i < n && good; i++) {

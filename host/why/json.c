@@ -20,7 +20,11 @@ static void why_json_thread_put(const struct timeline *timeline, const char *key
         return;
     }
     thread = &timeline->threads[index];
-    printf("{\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"process\":", thread->pid, thread->tid);
+    printf("{\"pid\":%" PRId32 ",\"tid\":%" PRId32, thread->pid, thread->tid);
+    if (thread->life > 1) {
+        printf(",\"life\":%" PRIu32, thread->life);
+    }
+    printf(",\"process\":");
     json_put(stdout, thread->process == NULL ? "" : thread->process);
     printf(",\"name\":");
     json_put(stdout, thread->name == NULL ? "" : thread->name);

@@ -56,8 +56,12 @@ static void why_text_thread_put(const struct timeline *timeline, uint32_t index)
             printf("%s%.*s", i == 1 ? "/" : "", (int)length, text);
         }
     }
-    printf("%s(%d:%d)", thread->process == NULL && thread->name == NULL ? "" : " ", thread->pid,
+    printf("%s(%d:%d", thread->process == NULL && thread->name == NULL ? "" : " ", thread->pid,
            thread->tid);
+    if (thread->life > 1) {
+        printf("@%" PRIu32, thread->life);
+    }
+    putchar(')');
 }
 
 static void why_text_priority_put(int priority)
