@@ -7,6 +7,7 @@ HOST_TEST_LIB := $(filter-out $(B)/host-asan/host/main.o,$(HOST_ASAN_OBJS))
 HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O0 $(HOST_SANITIZE)
 host_test_objs = $(patsubst %.c,$(B)/unit/host.o/%.o,$(1))
 HOST_TEST_COMMON := $(addprefix test/host/,fabricate/mkcapture.c fabricate/mkworkload.c support.c)
+HOST_TEST_SIM := $(addprefix test/host/fabricate/,$(addprefix sim_,sched.c sync.c ipc.c life.c run.c write.c seen.c) truth.c)
 HOST_TEST_OBJS := $(call host_test_objs,$(HOST_TEST_COMMON))
 
 # build/unit/host_NAME; and, of those that are alone in their folder, build/unit/NAME.
@@ -30,6 +31,11 @@ $(B)/unit/host_journal: HOST_TEST_WRAPS := fdatasync ftruncate64
 
 $(foreach t,$(HOST_TEST_SRCS),$(eval $(call host_test,$(t),host_): $(call host_test_objs,$(t))))
 $(foreach t,$(HOST_TEST_ALONE),$(eval $(call host_test,$(t)): $(call host_test_objs,$(t))))
+# The timeline against the simulator's truth.
+HOST_TEST_ORACLE := $(addprefix test/host/timeline/,oracle_test.c oracle.c) $(HOST_TEST_SIM)
+HOST_TESTS += $(B)/unit/timeline_oracle
+$(B)/unit/timeline_oracle: $(call host_test_objs,$(HOST_TEST_ORACLE))
+
 # These are of a simulated system.
 HOST_TEST_MODEL := test/host/fabricate/model.c
 $(B)/unit/host_known $(B)/unit/timeline: $(call host_test_objs,$(HOST_TEST_MODEL))
@@ -38,7 +44,8 @@ $(HOST_TESTS): $(HOST_TEST_OBJS) $(HOST_TEST_LIB)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) $(HOST_TEST_WRAPS:%=-Wl,--wrap=%) -o $@ $^ -lcmocka -lm \
 	    -lpthread -ldw -lelf -lz -lmicrohttpd
 
-$(B)/tools/mkcapture: $(addprefix test/host/fabricate/mk,capture_main.c capture.c workload.c capture.h)
+$(B)/tools/mkcapture: $(addprefix test/host/fabricate/mk,capture_main.c capture.c workload.c capture.h) $(HOST_TEST_SIM) \
+    $(addprefix test/host/fabricate/,sim.h simulate.h truth.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
 
@@ -58,4 +65,4 @@ host-test: host $(B)/tools/mkcapture $(HOST_TESTS)
 	$(Q)for test in $(HOST_TESTS); do $$test || exit 1; done
 	$(Q)test/host/check
 
--include $(patsubst %.o,%.d,$(call host_test_objs,$(HOST_TEST_COMMON) $(HOST_TEST_MODEL) $(HOST_TEST_SRCS) $(HOST_TEST_ALONE)))
+-include $(patsubst %.o,%.d,$(call host_test_objs,$(HOST_TEST_COMMON) $(HOST_TEST_MODEL) $(HOST_TEST_ORACLE) $(HOST_TEST_SRCS) $(HOST_TEST_ALONE)))

@@ -12,6 +12,8 @@
 
 #define SUM_FACTOR 0x9e3779b5u
 #define OPENING_SLOTS 8 /* most that a buffer opens with: BUFFER, TIME, DROPPED */
+#define PAGE_TABLE 4096 /* bytes of its tables of events and of calls, each at most */
+#define PAGE_BYTES (2 * PAGE_TABLE + 4096)
 #define COMMON_EVENTS 4 /* slots left free for BUFFER, TIME and a DROPPED */
 
 static void put(struct mk *mk, const void *bytes, size_t len)
@@ -59,7 +61,7 @@ static void table_put(uint8_t *page, uint32_t *at, uint32_t *off, uint32_t *len,
 
 static size_t page_make(const struct mk *mk, const struct mk_options *options, uint8_t *page)
 {
-    char events[2048];
+    char events[PAGE_TABLE], calls[PAGE_TABLE];
     struct kymo_syspage head = {
         .magic = KYMO_SYSPAGE_MAGIC,
         .version = options->page == 0 ? KYMO_SYSPAGE_VERSION : options->page,
@@ -83,7 +85,9 @@ static size_t page_make(const struct mk *mk, const struct mk_options *options, u
     snprintf(events, sizeof(events), "%s%s", events_text,
              options->events == NULL ? "" : options->events);
     table_put(page, &at, &head.events_off, &head.events_len, events);
-    table_put(page, &at, &head.kercalls_off, &head.kercalls_len, calls_text);
+    snprintf(calls, sizeof(calls), "%s%s", calls_text,
+             options->calls == NULL ? "" : options->calls);
+    table_put(page, &at, &head.kercalls_off, &head.kercalls_len, calls);
     table_put(page, &at, &head.states_off, &head.states_len, states_text);
     table_put(page, &at, &head.irqs_off, &head.irqs_len, irqs_text);
     if (options->page == 0) {
@@ -117,7 +121,7 @@ static uint64_t slot_sum(uint64_t sum, const struct trace_slot *slot)
 
 static void header_put(struct mk *mk, const struct mk_options *options)
 {
-    uint8_t page[4096];
+    uint8_t page[PAGE_BYTES];
     char number[32];
     size_t len = mk->foreign ? 64 : page_make(mk, options, page);
 

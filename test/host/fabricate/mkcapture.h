@@ -51,6 +51,7 @@ struct mk_options {
     uint64_t start; /* first time; near a wrap to test it */
     uint64_t seed;
     const char *events;   /* further lines of the event table, or NULL */
+    const char *calls;    /* likewise of the kernel calls' */
     const char *filters;  /* FILTER_1, or NULL */
     const char *date;     /* DATE, or NULL */
     const char *build_id; /* its bytes, or NULL: 1234ab */

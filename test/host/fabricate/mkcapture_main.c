@@ -4,12 +4,15 @@
  * fabricated capture, the same bytes for the same arguments; old: of format 1.01; refused: lossy,
  * and a medium refused buffers; N (1-255): the last byte of the build id; full-id: the build id has
  * 20 bytes, as those of linkers, not 3.
+ *
+ * mkcapture simulate [--seed N] [--cpus N] [--steps N] [--loss] [--filter] [--fast] OUT.kev: writes
+ * the capture of a simulated system (simulate.h) and prints the truth about it (truth.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "test/host/fabricate/mkcapture.h"
+#include "test/host/fabricate/simulate.h"
 
 static bool given(int argc, char **argv, const char *kind)
 {
@@ -34,11 +37,58 @@ static const char *build_given(int argc, char **argv)
     return given(argc, argv, "full-id") ? id : id + SHORT;
 }
 
+/* The number after option argv[*at]; 0: there is none. */
+static uint64_t number_given(int argc, char **argv, int *at)
+{
+    return *at + 1 < argc ? strtoull(argv[++*at], NULL, 0) : 0;
+}
+
+static int simulate(int argc, char **argv)
+{
+    struct sim_options options = {.seed = 1, .cpus = 2, .steps = 1000};
+    struct truth truth;
+    const char *path = NULL;
+    struct mk *mk;
+
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--seed") == 0) {
+            options.seed = number_given(argc, argv, &i);
+        } else if (strcmp(argv[i], "--cpus") == 0) {
+            options.cpus = (unsigned)number_given(argc, argv, &i);
+        } else if (strcmp(argv[i], "--steps") == 0) {
+            options.steps = (unsigned)number_given(argc, argv, &i);
+        } else {
+            options.losses |= strcmp(argv[i], "--loss") == 0;
+            options.filters |= strcmp(argv[i], "--filter") == 0;
+            options.fast |= strcmp(argv[i], "--fast") == 0;
+            path = argv[i][0] == '-' ? path : argv[i];
+        }
+    }
+    mk = path == NULL ? NULL : sim_run(&options, &truth);
+    if (mk == NULL) {
+        fputs("Usage: mkcapture simulate [--seed N] [--cpus 1..8] [--steps N] [--loss] [--filter] "
+              "[--fast] OUT.kev\n",
+              stderr);
+        return 2;
+    }
+    truth_print(&truth, stdout);
+    if (mk_save(mk, path) != 0) {
+        perror(path);
+        return 1;
+    }
+    truth_free(&truth);
+    mk_free(mk);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct mk_options options = {.start = 0xfffff000u};
     struct mk *mk;
 
+    if (argc > 1 && strcmp(argv[1], "simulate") == 0) {
+        return simulate(argc, argv);
+    }
     if (argc < 5) {
         fputs("Usage: mkcapture FILE CPUS EVENTS SEED "
               "[swapped|foreign|old|lossy|refused|build=N|full-id...]\n",
