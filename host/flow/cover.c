@@ -128,7 +128,7 @@ static void flow_turn_make(struct flow *flow, const struct flow_turn *turn)
     } else {
         flow_cpu_leave(flow, turn->cpu, turn->ns, false);
         flow_slices_close(flow, &cpu->interrupts, NULL, turn->cpu, 0, turn->ns, FLOW_LOST);
-        cpu->after_interrupt = false;
+        flow_cause_calls(cpu);
         flow_threads_do(flow, turn->ns, flow_thread_lose);
         flow->uncovered++;
     }

@@ -135,9 +135,6 @@ static void flow_dispatch(struct flow *flow, const struct kev_item *item, struct
             flow_function_event(flow, item, step);
         }
         break;
-    case TRACE_CLASS_USER:
-        flow->cpus[item->cpu].after_interrupt = false;
-        break;
     default:
         break;
     }
@@ -167,9 +164,10 @@ int flow_take(struct flow *flow, const struct kev_item *item, struct flow_step *
         flow_lives_begin(flow, item, words, nwords);
     }
     step->current = flow->cpus[item->cpu].current;
-    step->cause = flow_doer(flow, (unsigned)item->cpu, &step->by);
+    step->cause = flow_doer(flow, (unsigned)item->cpu, NULL, &step->by);
     step->thread = step->owner = flow_thread_of(flow, item->pid, item->tid);
     flow_dispatch(flow, item, step);
+    flow_cause_event(flow, item, words, nwords);
     return flow->failed ? -1 : 0;
 }
 

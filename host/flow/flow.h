@@ -52,6 +52,7 @@ struct flow_open {
     uint32_t mark;   /* the consumer's; FLOW_UNMARKED */
     uint64_t what;   /* number of the call or interrupt, address of the function */
     uint64_t object; /* Sync* calls: address of the object; 0 */
+    uint64_t mutex;  /* SyncCondvarWait(): address of its mutex; 0 */
     uint32_t owner;  /* SyncMutexLock(): serial of the thread that owns it; 0: not known */
 };
 enum flow_kind { FLOW_CALL, FLOW_FUNCTION, FLOW_INTERRUPT, FLOW_HANDLER };

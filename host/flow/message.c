@@ -93,9 +93,6 @@ void flow_message_event(struct flow *flow, const struct kev_item *item, struct f
     if (!ends) {
         flow->cpus[item->cpu].handed = NULL;
     }
-    if (ends || item->code == NUMBER_comm_snd_message || item->code == NUMBER_comm_rec_message) {
-        flow->cpus[item->cpu].after_interrupt = false; /* no interrupt does that */
-    }
     if (item->code == NUMBER_comm_snd_message && step->thread != NULL && flow->uncovered == 0) {
         flow_message_sent(flow, step, words);
     } else if (item->code == NUMBER_comm_rec_message) {

@@ -23,11 +23,14 @@ struct flow_process { /* one life of a process */
 
 struct flow_cpu {
     bool covered;
-    bool after_interrupt; /* events may still be caused by `interrupt` */
+    bool interrupted; /* an interrupt came since a thread entered the kernel: `interrupt` */
+    bool aborting; /* the current thread's kernel call was given up, and it is in the kernel yet */
+    bool several;  /* interrupts of several numbers did */
     uint32_t interrupt;
-    struct flow_thread *current; /* NULL: not known */
-    struct flow_thread *told;    /* current once it is covered, as an injected event says */
-    struct flow_thread *handed;  /* client: the server's next thread that is READY has it */
+    int32_t answered_pid, answered_tid; /* whom the previous event gave a reply; KEV_NOBODY */
+    struct flow_thread *current;        /* NULL: not known */
+    struct flow_thread *told;           /* current once it is covered, as an injected event says */
+    struct flow_thread *handed;         /* client: the server's next thread that is READY has it */
     struct flow_stack interrupts;
 };
 
@@ -106,8 +109,13 @@ void flow_slices_close(struct flow *flow, struct flow_stack *stack,
 /* The kernel call that the thread is in; NULL: none that is known. */
 const struct flow_open *flow_call_of(const struct flow_thread *thread);
 
-/* cause.c. Returns the cause of what happens on this CPU now. */
-enum flow_cause flow_doer(const struct flow *flow, unsigned cpu, uint32_t *by);
+/* cause.c. Returns the cause of what happens on this CPU now; woken: to this thread, or NULL. */
+enum flow_cause flow_doer(const struct flow *flow, unsigned cpu, const struct flow_thread *woken,
+                          uint32_t *by);
+/* After each event of the CPU; when a thread of it enters the kernel. */
+void flow_cause_event(struct flow *flow, const struct kev_item *item, const uint32_t *words,
+                      unsigned nwords);
+void flow_cause_calls(struct flow_cpu *cpu);
 /* Fills in `cause` and `by` of a state that a thread takes on by an event on this CPU. */
 void flow_cause(const struct flow *flow, unsigned cpu, const struct flow_thread *thread,
                 struct flow_state *state);

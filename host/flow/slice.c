@@ -101,9 +101,11 @@ static void flow_call_describe(struct flow *flow, const struct flow_step *step)
 {
     const struct kev_value *sync = kev_capture_value_of(flow->capture, "sync");
     const struct kev_value *owner = kev_capture_value_of(flow->capture, "owner");
+    const struct kev_value *mutex = kev_capture_value_of(flow->capture, "mutex");
     struct flow_open *call = step->slice;
 
     call->object = sync == NULL ? 0 : sync->number;
+    call->mutex = mutex == NULL ? 0 : mutex->number;
     if (owner != NULL && call->what == __KER_SYNC_MUTEX_LOCK) {
         int32_t tid = (int32_t)(owner->number & OWNER_TID);
         const struct flow_thread *thread =
@@ -134,14 +136,15 @@ void flow_call_event(struct flow *flow, const struct kev_item *item, struct flow
              call = item->number % 128;
     struct flow_cpu *cpu = &flow->cpus[item->cpu];
 
+    cpu->aborting = kind != TRACE_KERCALL_ENTER && kind != TRACE_KERCALL_EXIT;
     if (kind == TRACE_KERCALL_ENTER) { /* no interrupt is open, even if no event said so */
         flow_slices_close(flow, &cpu->interrupts, NULL, item->cpu, 0, step->ns, FLOW_UNSEEN);
+        flow_cause_calls(cpu);
         if (call == __KER_TRACE_EVENT && flow->facts->is_kymo &&
             flow_hides(words, nwords, (item->number & TRACE_EVENT_64) != 0)) {
             flow_cover_stop(flow, step->ns);
         }
     }
-    cpu->after_interrupt = false;
     if (step->thread == NULL || !flow->slices || !cpu->covered) {
         return;
     }
@@ -166,10 +169,6 @@ void flow_interrupt_event(struct flow *flow, const struct kev_item *item, struct
     step->thread = NULL;
     if (nwords <= at || (!handler && !entry && item->code != NUMBER_int_exit)) {
         return;
-    }
-    if (!handler) {
-        cpu->after_interrupt = true;
-        cpu->interrupt = words[at];
     }
     if (!flow->slices || !cpu->covered) {
         return;

@@ -4,6 +4,7 @@
  * the next THRUNNING there; a state that it takes on while it is still current begins when it
  * leaves the CPU (flow.h).
  */
+#include "abi/sys/kercalls.h"
 #include "host/flow/own.h"
 #include "host/pr_th.h"
 
@@ -125,7 +126,7 @@ static void flow_thread_runs(struct flow *flow, struct flow_state *state, unsign
     struct flow_cpu *cpu = &flow->cpus[on];
     struct flow_thread *previous = cpu->current, *client = cpu->handed;
 
-    cpu->after_interrupt = false;
+    cpu->aborting = false;
     thread->held = -1;
     if (client != NULL && client->server == thread->pid && client != thread) {
         flow_message_step(step, FLOW_RECEIVED, client, thread);
@@ -161,7 +162,9 @@ static void flow_state_describe(const struct flow_thread *thread, struct flow_st
     }
     if (call != NULL && (state->state == STATE_MUTEX || state->state == STATE_CONDVAR ||
                          state->state == STATE_SEM)) {
-        state->object = call->object;
+        state->object = state->state == STATE_MUTEX && call->what == __KER_SYNC_CONDVAR_WAIT
+                            ? call->mutex
+                            : call->object;
         state->owner = state->state == STATE_MUTEX ? call->owner : 0;
     }
 }

@@ -145,7 +145,7 @@ void others_close(void *arg, const struct flow_thread *thread, int cpu,
 
 /* ---- messages ------------------------------------------------------------------------ */
 
-static void others_message_sent(struct make *make, struct flow_thread *client, int64_t ns,
+static void others_message_sent(struct make *make, const struct flow_step *step,
                                 const uint32_t *words)
 {
     struct timeline *timeline = make->timeline;
@@ -155,15 +155,15 @@ static void others_message_sent(struct make *make, struct flow_thread *client, i
     if (message == NULL) {
         return;
     }
-    *message = (struct timeline_message){.sent = ns,
+    *message = (struct timeline_message){.sent = step->ns,
                                          .received = KEV_NEVER,
                                          .replied = KEV_NEVER,
-                                         .client = spans_thread(client),
+                                         .client = spans_thread(step->current),
                                          .server = TIMELINE_NONE,
                                          .rcvid = words[0],
                                          .server_pid = (int32_t)words[1]};
-    if (client != NULL) {
-        client->message_mark = timeline->nmessages - 1;
+    if (step->message == FLOW_SENT) {
+        step->client->message_mark = timeline->nmessages - 1;
     }
 }
 
@@ -235,8 +235,7 @@ static void others_comm_event(struct make *make, const struct kev_item *item,
         return;
     }
     if (item->code == NUMBER_comm_snd_message) {
-        others_message_sent(make, step->message == FLOW_SENT ? step->client : NULL, step->ns,
-                            words);
+        others_message_sent(make, step, words);
     } else if (item->code < PULSES_END && item->code != NUMBER_comm_rec_message &&
                item->code != NUMBER_comm_rec_pulse) {
         others_pulse_sent(make, item, step, words);

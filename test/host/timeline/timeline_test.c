@@ -391,8 +391,8 @@ static void causes_and_lives(void **state)
     TH(STATE_RUNNING, 1, 1);
     TH(STATE_READY, 5, 5);
     put(mk, TRACE_CLASS_INT, 1, 27, 0);
-    put(mk, TRACE_CLASS_INT, 1, 28, 0);
-    put(mk, TRACE_CLASS_INT, 2, 28, 0);
+    put(mk, TRACE_CLASS_INT, 1, 27, 0);
+    put(mk, TRACE_CLASS_INT, 2, 27, 0);
     put(mk, TRACE_CLASS_INT, 2, 27, 0);
     TH(STATE_READY, 5, 1);
     TH(STATE_READY, 1, 1);
@@ -622,8 +622,8 @@ static void ids_that_are_used_again(void **state)
     mk_free(mk);
 }
 
-/* An idle thread wakes nobody. Without INT events it is known that a thread did it only if it was
- * in a kernel call, and of no wait that only interrupts end. */
+/* An idle thread wakes nobody. Without INT events it may have been an interrupt at any time, but
+ * after a reply. */
 static void causes_that_are_not_known(void **state)
 {
     static const char *const filters[] = {"all classes", "all classes without INT"};
@@ -639,6 +639,8 @@ static void causes_that_are_not_known(void **state)
         TH(STATE_READY, 5, 1); /* by the idle thread */
         TH(STATE_RUNNING, 6, 1);
         TH(STATE_READY, 5, 2); /* by 6:1, if by no interrupt that was not recorded */
+        put(mk, TRACE_CLASS_COMM, 10, 4, 5);
+        TH(STATE_READY, 5, 4);
         put(mk, TRACE_CLASS_KER_CALL, 84, 0x4000, 0);
         TH(STATE_READY, 5, 3);
         timeline = read_all(mk, &capture);
@@ -646,6 +648,8 @@ static void causes_that_are_not_known(void **state)
         assert_int_equal(timeline_span(timeline, 3, 0)->cause,
                          i == 0 ? TIMELINE_CAUSE_THREAD : TIMELINE_CAUSE_UNKNOWN);
         assert_int_equal(timeline_span(timeline, 4, 0)->cause, TIMELINE_CAUSE_THREAD);
+        assert_int_equal(timeline_span(timeline, 5, 0)->cause,
+                         i == 0 ? TIMELINE_CAUSE_THREAD : TIMELINE_CAUSE_UNKNOWN);
         timeline_free(timeline);
         kev_capture_free(capture);
         mk_free(mk);
