@@ -131,7 +131,8 @@ struct sim_thread {
     int target;       /* SEND, REPLY: the server's process */
     uint32_t message; /* that it has sent, TRUTH_NONE */
     uint32_t call_event, call_truth;
-    bool timed; /* a timeout runs */
+    bool timed;    /* a timeout runs */
+    bool deferred; /* it is over, and waits for more urgent threads of other processes */
     uint64_t timeout_at, timeout_next;
     uint32_t timeout_states;
     int timeout_cpu;
@@ -150,6 +151,7 @@ struct sim_cpu {
     uint32_t lines; /* noted devices' interrupts */
     bool timer, resched, ipi;
     unsigned depth; /* of interrupts */
+    int service;    /* thread whose deferred timeout is to fire now; SIM_NOBODY */
     uint64_t quantum_end;
 };
 

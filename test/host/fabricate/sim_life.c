@@ -190,7 +190,7 @@ static void life_release(struct sim *sim, int thread)
     struct sim_thread *t = &sim->threads[thread];
     int owner = t->owner;
 
-    t->timed = false;
+    t->timed = t->deferred = false;
     t->owner = -1;
     if (t->state == STATE_RECEIVE) {
         sim_event2(sim, sim->on, TRACE_CLASS_COMM, COMM_REC_MESSAGE, ~0u, ~0u);
@@ -319,7 +319,6 @@ static void life_become_ender(struct sim *sim, int thread, bool by_itself)
     struct sim_thread *t = &sim->threads[thread];
     struct sim_cpu *c = &sim->cpus[sim->on];
     int was = t->state;
-    uint32_t message = t->message;
 
     life_release(sim, thread);
     sim->procs[t->proc].dying = true;
@@ -333,14 +332,16 @@ static void life_become_ender(struct sim *sim, int thread, bool by_itself)
     t->ending = true;
     if (c->current != thread) {
         sim_state(sim, thread, STATE_READY);
-        if (message != TRUTH_NONE) {
-            sim_client_end(sim, thread, TRUTH_MESSAGE_CLIENT_DEATH, sim->nevents - 1);
-        }
+        sim_client_end(sim, thread, TRUTH_MESSAGE_CLIENT_DEATH, sim->nevents - 1);
         sim_ready(sim, thread);
         t->order = 0;
         return;
     }
     t->state = STATE_RUNNING;
+    if (was > STATE_READY) { /* it blocked, and its end came before it left the CPU */
+        sim_state(sim, thread, STATE_READY);
+        sim_client_end(sim, thread, TRUTH_MESSAGE_CLIENT_DEATH, sim->nevents - 1);
+    }
     if (was != STATE_RUNNING) {
         sim_cause(sim, TRUTH_END_RUN, TRUTH_NONE, TRUTH_NONE);
         sim_running(sim, sim->on, thread);

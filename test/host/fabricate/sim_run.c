@@ -36,8 +36,7 @@ void sim_interrupt(struct sim *sim, unsigned cpu, uint32_t number, bool in_kerne
     uint32_t index = truth->ninterrupts, event;
     bool inside = sim->inside, same = cpu == sim->on;
 
-    c->depth++;
-    sim->inside |= same && c->depth > 1;
+    sim->inside |= same && c->depth > 0;
     event = sim_event2(sim, cpu, TRACE_CLASS_INT, 1, number, in_kernel ? 0xffff0000u : 0x400100u);
     truth->interrupts =
         sim_grown(truth->interrupts, index = truth->ninterrupts, sizeof(*truth->interrupts));
@@ -45,15 +44,16 @@ void sim_interrupt(struct sim *sim, unsigned cpu, uint32_t number, bool in_kerne
     truth->interrupts[index] = (struct truth_interrupt){.from = sim->events[event].time,
                                                         .number = number,
                                                         .cpu = (int16_t)cpu,
-                                                        .depth = (uint8_t)(c->depth - 1),
+                                                        .depth = (uint8_t)c->depth,
                                                         .events = {event, TRUTH_NONE}};
+    c->depth++;
     if (number >= SIM_LINE) {
         c->lines |= 1u << (number - SIM_LINE);
     } else {
         c->timer |= number == SIM_TIMER;
         c->resched |= number == SIM_IPI;
     }
-    if (c->depth < 3 && sim_chance(sim, 4)) { /* a more urgent one comes at once */
+    if (c->depth < 3 && sim_chance(sim, 2)) { /* a more urgent one comes at once */
         sim_interrupt(sim, cpu, SIM_LINE + sim_below(sim, SIM_LINES), true);
     }
     event = sim_event2(sim, cpu, TRACE_CLASS_INT, 2, number, in_kernel);
@@ -465,7 +465,8 @@ static bool run_timer_due(const struct sim *sim, unsigned cpu)
     for (int i = 0; i < SIM_THREADS; i++) {
         const struct sim_thread *t = &sim->threads[i];
 
-        if (t->used && t->timed && t->timeout_cpu == (int)cpu && t->timeout_at <= sim->now) {
+        if (t->used && t->timed && !t->deferred && t->timeout_cpu == (int)cpu &&
+            t->timeout_at <= sim->now) {
             return true;
         }
     }
@@ -502,7 +503,7 @@ static bool run_outside(const struct sim *sim, unsigned cpu)
     const struct sim_cpu *c = &sim->cpus[cpu];
     const struct sim_thread *t = &sim->threads[c->current < 0 ? 0 : c->current];
 
-    return c->lines == 0 && !c->timer &&
+    return c->lines == 0 && !c->timer && c->service < 0 &&
            (c->current < 0 || (t->state == STATE_RUNNING && t->call.number == SIM_NO_CALL &&
                                !t->ending && !t->again && !t->aborted));
 }
@@ -545,7 +546,8 @@ static uint64_t run_next_timeout(const struct sim *sim)
     for (int i = 0; i < SIM_THREADS; i++) {
         const struct sim_thread *t = &sim->threads[i];
 
-        first = t->used && t->timed && t->timeout_at < first ? t->timeout_at : first;
+        first =
+            t->used && t->timed && !t->deferred && t->timeout_at < first ? t->timeout_at : first;
     }
     return first > sim->now ? first - sim->now : 0;
 }
@@ -584,8 +586,8 @@ static void run_set_up(struct sim *sim)
 
         sim->threads[idle].idle = true;
         sim->truth->threads[sim->threads[idle].life].idle = true;
-        sim->cpus[cpu] =
-            (struct sim_cpu){.current = SIM_NOBODY, .traced = SIM_NOBODY, .idle = idle};
+        sim->cpus[cpu] = (struct sim_cpu){
+            .current = SIM_NOBODY, .traced = SIM_NOBODY, .idle = idle, .service = SIM_NOBODY};
         sim_running(sim, cpu, idle);
     }
     for (unsigned i = 0; i < 20; i++) {

@@ -298,8 +298,8 @@ static void write_cpu(struct writer *writer, unsigned cpu)
     struct write_lane lane = {.at = sim->start, .reason = KYMO_DROP_OVERWRITTEN};
     bool ring = sim->options.losses && sim_chance(sim, 25);
 
-    if (ring) { /* its oldest buffers are gone */
-        lane.end = write_end(writer, cpu, lane.at, sim_below(sim, 60));
+    lane.end = write_end(writer, cpu, lane.at, sim_below(sim, 60));
+    if (ring && write_end(writer, cpu, lane.end, 1) < sim->nevents) { /* its oldest are gone */
         write_lose(writer, cpu, &lane);
         writer->mk->cpu[cpu].sequence += 5;
         memset(lane.dropped, 0, sizeof(lane.dropped));

@@ -72,8 +72,10 @@ struct oracle_answers {
 struct oracle_count {
     char key[40];
     uint64_t right, wrong, unknown; /* unknown: though the capture shows it */
-    uint64_t seed;                  /* of the first that is wrong, or else unknown */
-    char example[200];
+    struct oracle_example {
+        uint64_t seed;
+        char text[200];
+    } first_wrong, first_unknown;
 };
 
 struct oracle_counts {
