@@ -38,6 +38,8 @@ static uint32_t life_new(struct sim *sim, int thread)
                                   .tid = t->tid,
                                   .instance = sim->procs[t->proc].instance,
                                   .idle = t->idle,
+                                  .process_is = sim->procs[t->proc].named,
+                                  .name_is = TRUTH_NONE,
                                   .began = TRUTH_NONE,
                                   .ended = TRUTH_NONE};
     snprintf(life->process, sizeof(life->process), "%s", sim->procs[t->proc].name);
@@ -157,6 +159,7 @@ int sim_spawn(struct sim *sim, int self)
     words[1] = (uint32_t)sim->procs[proc].pid;
     event = sim_event(sim, sim->on, TRACE_CLASS_PR_TH, PR_TH_PROC_CREATED, words, 2);
     sim->events[event].text = name;
+    sim->procs[proc].named = event;
     thread = life_start(sim, proc, (uint8_t)sim->threads[self].call.other);
     if (thread < 0) { /* no slot is free: the process ends as it began */
         sim_event2(sim, sim->on, TRACE_CLASS_PR_TH, PR_TH_PROC_DESTROYED, words[0], words[1]);

@@ -255,6 +255,11 @@ static void run_choose_time(struct sim *sim, int self)
     bool sleep = sim->threads[self].proc == 1 || sim_chance(sim, 50);
     uint32_t states = sleep ? 1u << STATE_NANOSLEEP : RUN_ALL_STATES;
 
+    if (sim_chance(sim, 12)) {
+        run_args(sim, self, CALL_TIMER_SETTIME, 0, 500 + sim_below(sim, 4000));
+        sim->threads[self].call.all = sim_chance(sim, 50); /* periodic */
+        return;
+    }
     cycles *= sim->threads[self].proc == 1 ? 8 : 1;
     run_args(sim, self, CALL_TIMER_TIMEOUT, states, cycles);
 }
@@ -377,6 +382,17 @@ static int run_timeout(struct sim *sim, int self)
     return SIM_BLOCKED;
 }
 
+static int run_set_timer(struct sim *sim, int self)
+{
+    const struct sim_args *call = &sim->threads[self].call;
+    struct sim_proc *proc = &sim->procs[sim->threads[self].proc];
+
+    proc->timer_at = sim->now + call->words[1];
+    proc->timer_every = call->all ? call->words[1] : 0;
+    proc->timer_cpu = (int)sim->on;
+    return run_done(sim, self);
+}
+
 static int run_interrupt_wait(struct sim *sim, int self)
 {
     if (sim->threads[self].intr_pulses > 0) {
@@ -431,6 +447,8 @@ int sim_call(struct sim *sim, int self)
         return sim_join(sim, self);
     case CALL_INTERRUPT_WAIT:
         return run_interrupt_wait(sim, self);
+    case CALL_TIMER_SETTIME:
+        return run_set_timer(sim, self);
     case CALL_TIMER_TIMEOUT:
         return run_timeout(sim, self);
     case CALL_MUTEX_LOCK:
@@ -467,6 +485,14 @@ static bool run_timer_due(const struct sim *sim, unsigned cpu)
 
         if (t->used && t->timed && !t->deferred && t->timeout_cpu == (int)cpu &&
             t->timeout_at <= sim->now) {
+            return true;
+        }
+    }
+    for (int i = 0; i < SIM_PROCS; i++) {
+        const struct sim_proc *proc = &sim->procs[i];
+
+        if (proc->used && !proc->dying && proc->timer_at != 0 && proc->timer_cpu == (int)cpu &&
+            proc->timer_at <= sim->now) {
             return true;
         }
     }
@@ -612,6 +638,7 @@ static void run_dump_thread(struct sim *sim, int thread)
     uint32_t pid = (uint32_t)sim->procs[t->proc].pid;
 
     life->from = 0;
+    life->process_is = sim->procs[t->proc].named;
     life->began = sim_event2(sim, 0, TRACE_CLASS_PR_TH, PR_TH_CREATED, pid, (uint32_t)t->tid);
     run_dumped(sim, life->began, NULL);
     if (t->state != STATE_RUNNING) {
@@ -622,9 +649,9 @@ static void run_dump_thread(struct sim *sim, int thread)
     }
     if (t->idle) {
         snprintf(life->name, sizeof(life->name), "idle");
-        run_dumped(sim,
-                   sim_event2(sim, 0, TRACE_CLASS_PR_TH, PR_TH_THREAD_NAMED, pid, (uint32_t)t->tid),
-                   "idle");
+        life->name_is =
+            sim_event2(sim, 0, TRACE_CLASS_PR_TH, PR_TH_THREAD_NAMED, pid, (uint32_t)t->tid);
+        run_dumped(sim, life->name_is, "idle");
     }
 }
 
@@ -635,11 +662,12 @@ static void run_dump(struct sim *sim)
     sim->on = 0;
     sim->start = sim->nevents;
     for (int proc = 0; proc < SIM_PROCS; proc++) {
-        const struct sim_proc *p = &sim->procs[proc];
+        struct sim_proc *p = &sim->procs[proc];
 
         if (!p->used) {
             continue;
         }
+        p->named = sim->nevents;
         run_dumped(sim,
                    sim_event2(sim, 0, TRACE_CLASS_PR_TH, PR_TH_PROC_CREATED,
                               (uint32_t)(p->parent < 0 ? 0 : sim->procs[p->parent].pid),

@@ -452,6 +452,21 @@ static void exit_timer_fires(struct sim *sim, int thread)
     sim_cancel(sim, thread, 116);
 }
 
+/* Timers of processes, each of which sends a pulse to its own channel. */
+static void exit_pulses(struct sim *sim, unsigned cpu)
+{
+    for (int i = 0; i < SIM_PROCS; i++) {
+        struct sim_proc *proc = &sim->procs[i];
+
+        if (proc->used && !proc->dying && proc->timer_at != 0 && proc->timer_cpu == (int)cpu &&
+            proc->timer_at <= sim->now) {
+            proc->timer_at = proc->timer_every == 0 ? 0 : sim->now + proc->timer_every;
+            sim_cause(sim, TRUTH_END_TIMER, SIM_TIMER, TRUTH_NONE);
+            sim_pulse_to(sim, i, COMM_SND_PULSE_EXE, 0x20000001u);
+        }
+    }
+}
+
 static void exit_timers(struct sim *sim, unsigned cpu)
 {
     for (;;) {
@@ -493,6 +508,7 @@ static void exit_work(struct sim *sim, unsigned cpu)
     if (c->timer) {
         c->timer = false;
         sched_quantum(sim, cpu);
+        exit_pulses(sim, cpu);
         exit_timers(sim, cpu);
     }
     if (c->service >= 0) {

@@ -203,6 +203,13 @@ static unsigned seen_cause(const struct seen *seen, const struct truth_span *spa
 
 /* ---- the facts --------------------------------------------------------------------- */
 
+static unsigned seen_text(const struct seen *seen, uint32_t event)
+{
+    return seen->file->no_processes    ? TRUTH_FILTERED
+           : seen_in_file(seen, event) ? TRUTH_SEEN
+                                       : TRUTH_LOST;
+}
+
 static void seen_threads(struct seen *seen)
 {
     struct truth *truth = seen->truth;
@@ -212,6 +219,8 @@ static void seen_threads(struct seen *seen)
         bool shown = seen_in_file(seen, thread->began) &&
                      (thread->ended == TRUTH_NONE || seen_in_file(seen, thread->ended));
 
+        thread->seen_process = (uint8_t)seen_text(seen, thread->process_is);
+        thread->seen_name = (uint8_t)seen_text(seen, thread->name_is);
         thread->seen = seen->file->no_threads ? TRUTH_FILTERED : shown ? TRUTH_SEEN : TRUTH_LOST;
         for (uint32_t j = 0; j < i && thread->seen == TRUTH_SEEN; j++) {
             const struct truth_thread *before = &truth->threads[j];

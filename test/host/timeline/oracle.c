@@ -475,6 +475,48 @@ static void oracle_calls(struct oracle *oracle)
     }
 }
 
+/* ---- threads ----------------------------------------------------------------------- */
+
+static unsigned oracle_text(const char *answer, const char *truth, bool shown)
+{
+    if (answer == NULL) {
+        return shown ? ORACLE_NOT_KNOWN : ORACLE_NO_MATTER;
+    }
+    return strcmp(answer, truth) == 0 ? ORACLE_RIGHT : ORACLE_WRONG;
+}
+
+static void oracle_threads(struct oracle *oracle)
+{
+    for (uint32_t i = 0; i < oracle->truth->nthreads; i++) {
+        const struct truth_thread *truth = &oracle->truth->threads[i];
+        const struct oracle_thread *answer = NULL;
+        bool shown = truth->seen == TRUTH_SEEN;
+
+        for (uint32_t n = 0; n < oracle->answers->nthreads && answer == NULL; n++) {
+            if (oracle_is(oracle, &oracle->answers->threads[n].thread, i)) {
+                answer = &oracle->answers->threads[n];
+            }
+        }
+        oracle_note(oracle, "thread",
+                    answer != NULL ? ORACLE_RIGHT
+                    : shown        ? ORACLE_NOT_KNOWN
+                                   : ORACLE_NO_MATTER,
+                    "%d.%d from %" PRIx64, truth->pid, truth->tid, truth->from);
+        if (answer != NULL && shown) {
+            oracle_note(
+                oracle, "process name",
+                oracle_text(answer->process, truth->process, truth->seen_process == TRUTH_SEEN),
+                "%d.%d from %" PRIx64 " is %s's; answer %s", truth->pid, truth->tid, truth->from,
+                truth->process, answer->process);
+        }
+        if (answer != NULL && shown && truth->name[0] != '\0') {
+            oracle_note(oracle, "thread name",
+                        oracle_text(answer->name, truth->name, truth->seen_name == TRUTH_SEEN),
+                        "%d.%d is %s", truth->pid, truth->tid, truth->name);
+        }
+    }
+}
+
 void oracle_compare(const struct truth *truth, uint64_t start, int64_t cycle_ns,
                     struct oracle_answers *answers, uint64_t seed, struct oracle_counts *counts)
 {
@@ -485,6 +527,7 @@ void oracle_compare(const struct truth *truth, uint64_t start, int64_t cycle_ns,
                             .cycle_ns = cycle_ns,
                             .seed = seed};
 
+    oracle_threads(&oracle);
     oracle_spans(&oracle);
     oracle_messages(&oracle);
     oracle_interrupts(&oracle);

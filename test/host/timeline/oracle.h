@@ -61,12 +61,18 @@ struct oracle_call {
     bool ends;
 };
 
+struct oracle_thread {
+    struct oracle_name thread;
+    const char *name, *process; /* NULL: not known */
+};
+
 struct oracle_answers {
+    struct oracle_thread *threads;
     struct oracle_span *spans; /* in any order */
     struct oracle_message *messages;
     struct oracle_interrupt *interrupts;
     struct oracle_call *calls;
-    uint32_t nspans, nmessages, ninterrupts, ncalls;
+    uint32_t nthreads, nspans, nmessages, ninterrupts, ncalls;
 };
 
 struct oracle_count {

@@ -9,22 +9,23 @@
 
 #define ORACLE_KNOWN(ROW) \
     ROW("call", 1, 0) \
-    ROW("end CONDVAR timer", 5, 1294) \
-    ROW("end INTR interrupt", 6, 0) \
-    ROW("end INTR timer", 22, 0) \
-    ROW("end JOIN timer", 89, 0) \
-    ROW("end MUTEX timer", 6, 1723) \
+    ROW("end CONDVAR timer", 5, 43) \
+    ROW("end INTR interrupt", 1, 0) \
+    ROW("end INTR timer", 120, 0) \
+    ROW("end JOIN timer", 40, 0) \
+    ROW("end MUTEX timer", 2, 1742) \
     ROW("end NANOSLEEP timer", 1, 0) \
-    ROW("end RECEIVE interrupt", 12, 24) \
-    ROW("end RECEIVE timer", 1, 3500) \
-    ROW("end REPLY timer", 1, 3885) \
-    ROW("end RUNNING self", 25, 0) \
+    ROW("end RECEIVE interrupt", 1, 1) \
+    ROW("end RECEIVE timer", 1, 153) \
+    ROW("end REPLY timer", 2, 0) \
+    ROW("end RUNNING self", 4, 0) \
     ROW("end RUNNING yield", 1, 0) \
-    ROW("end SEM timer", 7, 2537) \
-    ROW("end SEND timer", 2, 910) \
+    ROW("end SEM timer", 5, 190) \
+    ROW("end SEND timer", 1, 1629) \
     ROW("object MUTEX", 5, 0) \
-    ROW("end * kill", 29, 0) \
-    ROW("end * death", 2, 0) \
-    ROW("end * thread", 165, 0)
+    ROW("process name", 82, 0) \
+    ROW("end * kill", 22, 0) \
+    ROW("end * death", 1, 0) \
+    ROW("end * thread", 436, 0)
 
 #endif

@@ -65,8 +65,13 @@ static void answer_cause(const struct timeline *timeline, const struct timeline_
 
 static void answer_spans(const struct timeline *timeline, struct oracle_answers *answers)
 {
+    answers->threads = calloc(timeline->nthreads + 1, sizeof(*answers->threads));
     answers->spans = calloc(timeline->nspans + 1, sizeof(*answers->spans));
     for (uint32_t i = 0; i < timeline->nthreads; i++) {
+        answers->threads[answers->nthreads++] =
+            (struct oracle_thread){.thread = answer_name(timeline, i),
+                                   .name = timeline->threads[i].name,
+                                   .process = timeline->threads[i].process};
         for (uint32_t n = 0; n < timeline->threads[i].count; n++) {
             const struct timeline_span *span = timeline_span(timeline, i, n);
             struct oracle_span *to = &answers->spans[answers->nspans++];
@@ -134,6 +139,7 @@ static void answer_others(const struct timeline *timeline, struct oracle_answers
 
 static void answers_free(struct oracle_answers *answers)
 {
+    free(answers->threads);
     free(answers->spans);
     free(answers->messages);
     free(answers->interrupts);
@@ -200,7 +206,7 @@ static unsigned counts_judge(const struct oracle_counts *counts, bool verbose)
         const struct oracle_count *count = &counts->keys[i];
         int row = known_row(count->key);
         bool wrong = count->wrong > 0 && (row < 0 || oracle_known[row].wrong == 0);
-        bool unknown = count->unknown > 0 && (row < 0 || oracle_known[row].unknown == 0);
+        bool unknown = count->unknown > 0 && row < 0; /* what may be wrong may be unknown, too */
 
         bad += wrong || unknown;
         if (verbose || wrong || unknown) {
