@@ -45,6 +45,7 @@ enum sim_call_number {
     CALL_THREAD_DESTROY = 47,
     CALL_THREAD_JOIN = 50,
     CALL_INTERRUPT_WAIT = 58,
+    CALL_TIMER_SETTIME = 72,
     CALL_TIMER_TIMEOUT = 75,
     CALL_MUTEX_LOCK = 80,
     CALL_MUTEX_UNLOCK = 81,
@@ -98,6 +99,9 @@ struct sim_proc {
     uint32_t generation, instance;
     int parent, ender, nthreads;
     int queued_pulses, thread_of_tid[SIM_TIDS + SIM_CPUS_MOST];
+    uint32_t named;                 /* event of its name */
+    uint64_t timer_at, timer_every; /* its timer, which sends a pulse; 0: it is not set */
+    int timer_cpu;
     bool unblock;    /* its channel has _NTO_CHF_UNBLOCK */
     uint32_t killer; /* life; TRUTH_NONE: it ended by itself */
     struct sim_object mutexes[SIM_OBJECTS], sems[SIM_OBJECTS];
@@ -131,7 +135,8 @@ struct sim_thread {
     int target;       /* SEND, REPLY: the server's process */
     uint32_t message; /* that it has sent, TRUTH_NONE */
     uint32_t call_event, call_truth;
-    bool timed; /* a timeout runs */
+    bool timed;    /* a timeout runs */
+    bool deferred; /* it is over, and waits for more urgent threads of other processes */
     uint64_t timeout_at, timeout_next;
     uint32_t timeout_states;
     int timeout_cpu;
@@ -150,6 +155,7 @@ struct sim_cpu {
     uint32_t lines; /* noted devices' interrupts */
     bool timer, resched, ipi;
     unsigned depth; /* of interrupts */
+    int service;    /* thread whose deferred timeout is to fire now; SIM_NOBODY */
     uint64_t quantum_end;
 };
 

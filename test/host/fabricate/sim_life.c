@@ -38,6 +38,8 @@ static uint32_t life_new(struct sim *sim, int thread)
                                   .tid = t->tid,
                                   .instance = sim->procs[t->proc].instance,
                                   .idle = t->idle,
+                                  .process_is = sim->procs[t->proc].named,
+                                  .name_is = TRUTH_NONE,
                                   .began = TRUTH_NONE,
                                   .ended = TRUTH_NONE};
     snprintf(life->process, sizeof(life->process), "%s", sim->procs[t->proc].name);
@@ -157,6 +159,7 @@ int sim_spawn(struct sim *sim, int self)
     words[1] = (uint32_t)sim->procs[proc].pid;
     event = sim_event(sim, sim->on, TRACE_CLASS_PR_TH, PR_TH_PROC_CREATED, words, 2);
     sim->events[event].text = name;
+    sim->procs[proc].named = event;
     thread = life_start(sim, proc, (uint8_t)sim->threads[self].call.other);
     if (thread < 0) { /* no slot is free: the process ends as it began */
         sim_event2(sim, sim->on, TRACE_CLASS_PR_TH, PR_TH_PROC_DESTROYED, words[0], words[1]);
@@ -190,7 +193,7 @@ static void life_release(struct sim *sim, int thread)
     struct sim_thread *t = &sim->threads[thread];
     int owner = t->owner;
 
-    t->timed = false;
+    t->timed = t->deferred = false;
     t->owner = -1;
     if (t->state == STATE_RECEIVE) {
         sim_event2(sim, sim->on, TRACE_CLASS_COMM, COMM_REC_MESSAGE, ~0u, ~0u);
@@ -319,7 +322,6 @@ static void life_become_ender(struct sim *sim, int thread, bool by_itself)
     struct sim_thread *t = &sim->threads[thread];
     struct sim_cpu *c = &sim->cpus[sim->on];
     int was = t->state;
-    uint32_t message = t->message;
 
     life_release(sim, thread);
     sim->procs[t->proc].dying = true;
@@ -333,14 +335,16 @@ static void life_become_ender(struct sim *sim, int thread, bool by_itself)
     t->ending = true;
     if (c->current != thread) {
         sim_state(sim, thread, STATE_READY);
-        if (message != TRUTH_NONE) {
-            sim_client_end(sim, thread, TRUTH_MESSAGE_CLIENT_DEATH, sim->nevents - 1);
-        }
+        sim_client_end(sim, thread, TRUTH_MESSAGE_CLIENT_DEATH, sim->nevents - 1);
         sim_ready(sim, thread);
         t->order = 0;
         return;
     }
     t->state = STATE_RUNNING;
+    if (was > STATE_READY) { /* it blocked, and its end came before it left the CPU */
+        sim_state(sim, thread, STATE_READY);
+        sim_client_end(sim, thread, TRUTH_MESSAGE_CLIENT_DEATH, sim->nevents - 1);
+    }
     if (was != STATE_RUNNING) {
         sim_cause(sim, TRUTH_END_RUN, TRUTH_NONE, TRUTH_NONE);
         sim_running(sim, sim->on, thread);

@@ -36,8 +36,7 @@ void sim_interrupt(struct sim *sim, unsigned cpu, uint32_t number, bool in_kerne
     uint32_t index = truth->ninterrupts, event;
     bool inside = sim->inside, same = cpu == sim->on;
 
-    c->depth++;
-    sim->inside |= same && c->depth > 1;
+    sim->inside |= same && c->depth > 0;
     event = sim_event2(sim, cpu, TRACE_CLASS_INT, 1, number, in_kernel ? 0xffff0000u : 0x400100u);
     truth->interrupts =
         sim_grown(truth->interrupts, index = truth->ninterrupts, sizeof(*truth->interrupts));
@@ -45,15 +44,16 @@ void sim_interrupt(struct sim *sim, unsigned cpu, uint32_t number, bool in_kerne
     truth->interrupts[index] = (struct truth_interrupt){.from = sim->events[event].time,
                                                         .number = number,
                                                         .cpu = (int16_t)cpu,
-                                                        .depth = (uint8_t)(c->depth - 1),
+                                                        .depth = (uint8_t)c->depth,
                                                         .events = {event, TRUTH_NONE}};
+    c->depth++;
     if (number >= SIM_LINE) {
         c->lines |= 1u << (number - SIM_LINE);
     } else {
         c->timer |= number == SIM_TIMER;
         c->resched |= number == SIM_IPI;
     }
-    if (c->depth < 3 && sim_chance(sim, 4)) { /* a more urgent one comes at once */
+    if (c->depth < 3 && sim_chance(sim, 2)) { /* a more urgent one comes at once */
         sim_interrupt(sim, cpu, SIM_LINE + sim_below(sim, SIM_LINES), true);
     }
     event = sim_event2(sim, cpu, TRACE_CLASS_INT, 2, number, in_kernel);
@@ -255,6 +255,11 @@ static void run_choose_time(struct sim *sim, int self)
     bool sleep = sim->threads[self].proc == 1 || sim_chance(sim, 50);
     uint32_t states = sleep ? 1u << STATE_NANOSLEEP : RUN_ALL_STATES;
 
+    if (sim_chance(sim, 12)) {
+        run_args(sim, self, CALL_TIMER_SETTIME, 0, 500 + sim_below(sim, 4000));
+        sim->threads[self].call.all = sim_chance(sim, 50); /* periodic */
+        return;
+    }
     cycles *= sim->threads[self].proc == 1 ? 8 : 1;
     run_args(sim, self, CALL_TIMER_TIMEOUT, states, cycles);
 }
@@ -377,6 +382,17 @@ static int run_timeout(struct sim *sim, int self)
     return SIM_BLOCKED;
 }
 
+static int run_set_timer(struct sim *sim, int self)
+{
+    const struct sim_args *call = &sim->threads[self].call;
+    struct sim_proc *proc = &sim->procs[sim->threads[self].proc];
+
+    proc->timer_at = sim->now + call->words[1];
+    proc->timer_every = call->all ? call->words[1] : 0;
+    proc->timer_cpu = (int)sim->on;
+    return run_done(sim, self);
+}
+
 static int run_interrupt_wait(struct sim *sim, int self)
 {
     if (sim->threads[self].intr_pulses > 0) {
@@ -431,6 +447,8 @@ int sim_call(struct sim *sim, int self)
         return sim_join(sim, self);
     case CALL_INTERRUPT_WAIT:
         return run_interrupt_wait(sim, self);
+    case CALL_TIMER_SETTIME:
+        return run_set_timer(sim, self);
     case CALL_TIMER_TIMEOUT:
         return run_timeout(sim, self);
     case CALL_MUTEX_LOCK:
@@ -465,7 +483,16 @@ static bool run_timer_due(const struct sim *sim, unsigned cpu)
     for (int i = 0; i < SIM_THREADS; i++) {
         const struct sim_thread *t = &sim->threads[i];
 
-        if (t->used && t->timed && t->timeout_cpu == (int)cpu && t->timeout_at <= sim->now) {
+        if (t->used && t->timed && !t->deferred && t->timeout_cpu == (int)cpu &&
+            t->timeout_at <= sim->now) {
+            return true;
+        }
+    }
+    for (int i = 0; i < SIM_PROCS; i++) {
+        const struct sim_proc *proc = &sim->procs[i];
+
+        if (proc->used && !proc->dying && proc->timer_at != 0 && proc->timer_cpu == (int)cpu &&
+            proc->timer_at <= sim->now) {
             return true;
         }
     }
@@ -502,7 +529,7 @@ static bool run_outside(const struct sim *sim, unsigned cpu)
     const struct sim_cpu *c = &sim->cpus[cpu];
     const struct sim_thread *t = &sim->threads[c->current < 0 ? 0 : c->current];
 
-    return c->lines == 0 && !c->timer &&
+    return c->lines == 0 && !c->timer && c->service < 0 &&
            (c->current < 0 || (t->state == STATE_RUNNING && t->call.number == SIM_NO_CALL &&
                                !t->ending && !t->again && !t->aborted));
 }
@@ -545,7 +572,8 @@ static uint64_t run_next_timeout(const struct sim *sim)
     for (int i = 0; i < SIM_THREADS; i++) {
         const struct sim_thread *t = &sim->threads[i];
 
-        first = t->used && t->timed && t->timeout_at < first ? t->timeout_at : first;
+        first =
+            t->used && t->timed && !t->deferred && t->timeout_at < first ? t->timeout_at : first;
     }
     return first > sim->now ? first - sim->now : 0;
 }
@@ -584,8 +612,8 @@ static void run_set_up(struct sim *sim)
 
         sim->threads[idle].idle = true;
         sim->truth->threads[sim->threads[idle].life].idle = true;
-        sim->cpus[cpu] =
-            (struct sim_cpu){.current = SIM_NOBODY, .traced = SIM_NOBODY, .idle = idle};
+        sim->cpus[cpu] = (struct sim_cpu){
+            .current = SIM_NOBODY, .traced = SIM_NOBODY, .idle = idle, .service = SIM_NOBODY};
         sim_running(sim, cpu, idle);
     }
     for (unsigned i = 0; i < 20; i++) {
@@ -610,6 +638,7 @@ static void run_dump_thread(struct sim *sim, int thread)
     uint32_t pid = (uint32_t)sim->procs[t->proc].pid;
 
     life->from = 0;
+    life->process_is = sim->procs[t->proc].named;
     life->began = sim_event2(sim, 0, TRACE_CLASS_PR_TH, PR_TH_CREATED, pid, (uint32_t)t->tid);
     run_dumped(sim, life->began, NULL);
     if (t->state != STATE_RUNNING) {
@@ -620,9 +649,9 @@ static void run_dump_thread(struct sim *sim, int thread)
     }
     if (t->idle) {
         snprintf(life->name, sizeof(life->name), "idle");
-        run_dumped(sim,
-                   sim_event2(sim, 0, TRACE_CLASS_PR_TH, PR_TH_THREAD_NAMED, pid, (uint32_t)t->tid),
-                   "idle");
+        life->name_is =
+            sim_event2(sim, 0, TRACE_CLASS_PR_TH, PR_TH_THREAD_NAMED, pid, (uint32_t)t->tid);
+        run_dumped(sim, life->name_is, "idle");
     }
 }
 
@@ -633,11 +662,12 @@ static void run_dump(struct sim *sim)
     sim->on = 0;
     sim->start = sim->nevents;
     for (int proc = 0; proc < SIM_PROCS; proc++) {
-        const struct sim_proc *p = &sim->procs[proc];
+        struct sim_proc *p = &sim->procs[proc];
 
         if (!p->used) {
             continue;
         }
+        p->named = sim->nevents;
         run_dumped(sim,
                    sim_event2(sim, 0, TRACE_CLASS_PR_TH, PR_TH_PROC_CREATED,
                               (uint32_t)(p->parent < 0 ? 0 : sim->procs[p->parent].pid),

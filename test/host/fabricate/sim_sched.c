@@ -215,7 +215,7 @@ void sim_wake(struct sim *sim, int thread, int32_t result, int32_t error)
 
     t->result = result;
     t->error = error;
-    t->timed = false;
+    t->timed = t->deferred = false;
     t->timeout_states = 0;
     t->address = 0;
     t->owner = -1;
@@ -343,16 +343,36 @@ static void sched_switch_to(struct sim *sim, unsigned cpu, int before, int next)
     sim->cause = cause;
 }
 
+/* The most urgent thread whose timeout is deferred, if it is more urgent than all READY ones. */
+static int sched_service(const struct sim *sim, int next)
+{
+    int best = SIM_NOBODY;
+
+    for (int i = 0; i < SIM_THREADS; i++) {
+        const struct sim_thread *t = &sim->threads[i];
+
+        if (t->used && t->timed && t->deferred &&
+            (best < 0 || t->priority > sim->threads[best].priority)) {
+            best = i;
+        }
+    }
+    return best >= 0 && next >= 0 && sim->threads[next].priority > sim->threads[best].priority
+               ? SIM_NOBODY
+               : best;
+}
+
 /* The CPU's thread from now on, SIM_NOBODY: it idles. */
 static int sched_switch(struct sim *sim, unsigned cpu)
 {
     struct sim_cpu *c = &sim->cpus[cpu];
-    int self = c->current, next = sched_best(sim);
+    int self = c->current, next = sched_best(sim), service = sched_service(sim, next);
     bool running = self != SIM_NOBODY && sim->threads[self].state == STATE_RUNNING;
+    int priority = service >= 0 ? sim->threads[service].priority
+                   : next >= 0  ? sim->threads[next].priority
+                                : -1;
 
     c->resched = false;
-    if (running &&
-        (next == SIM_NOBODY || sim->threads[next].priority <= sim->threads[self].priority)) {
+    if (running && priority <= sim->threads[self].priority) {
         sched_kick(sim, cpu);
         return self;
     }
@@ -363,6 +383,10 @@ static int sched_switch(struct sim *sim, unsigned cpu)
         sim_state(sim, self, STATE_READY);
         sim->threads[self].order = 0; /* first of its priority */
         sim->cause = cause;
+    }
+    if (service >= 0) { /* it idles, and does the work first */
+        next = SIM_NOBODY;
+        c->service = service;
     }
     sched_switch_to(sim, cpu, self, next);
     sched_kick(sim, cpu);
@@ -409,6 +433,40 @@ static void exit_line(struct sim *sim, unsigned cpu, unsigned line)
     sim_event(sim, cpu, TRACE_CLASS_INT, 4, (uint32_t[]){number, 4, 0, 0, 0}, 5);
 }
 
+/* A thread of another process that is more urgent runs: the timeout waits (kernel/time/timer.c,
+ * timer_waits()). */
+static bool exit_defers(const struct sim *sim, unsigned cpu, int thread)
+{
+    int current = sim->cpus[cpu].current;
+
+    return current != SIM_NOBODY && sim->threads[current].state == STATE_RUNNING &&
+           sim->threads[current].priority > sim->threads[thread].priority &&
+           sim->threads[current].proc != sim->threads[thread].proc;
+}
+
+static void exit_timer_fires(struct sim *sim, int thread)
+{
+    sim->threads[thread].timed = sim->threads[thread].deferred = false;
+    sim_cause(sim, TRUTH_END_TIMER, SIM_TIMER, TRUTH_NONE);
+    sim->cause.timed_out = true;
+    sim_cancel(sim, thread, 116);
+}
+
+/* Timers of processes, each of which sends a pulse to its own channel. */
+static void exit_pulses(struct sim *sim, unsigned cpu)
+{
+    for (int i = 0; i < SIM_PROCS; i++) {
+        struct sim_proc *proc = &sim->procs[i];
+
+        if (proc->used && !proc->dying && proc->timer_at != 0 && proc->timer_cpu == (int)cpu &&
+            proc->timer_at <= sim->now) {
+            proc->timer_at = proc->timer_every == 0 ? 0 : sim->now + proc->timer_every;
+            sim_cause(sim, TRUTH_END_TIMER, SIM_TIMER, TRUTH_NONE);
+            sim_pulse_to(sim, i, COMM_SND_PULSE_EXE, 0x20000001u);
+        }
+    }
+}
+
 static void exit_timers(struct sim *sim, unsigned cpu)
 {
     for (;;) {
@@ -417,7 +475,8 @@ static void exit_timers(struct sim *sim, unsigned cpu)
         for (int i = 0; i < SIM_THREADS; i++) {
             const struct sim_thread *t = &sim->threads[i];
 
-            if (t->used && t->timed && t->timeout_cpu == (int)cpu && t->timeout_at <= sim->now &&
+            if (t->used && t->timed && !t->deferred && t->timeout_cpu == (int)cpu &&
+                t->timeout_at <= sim->now &&
                 (first < 0 || t->timeout_at < sim->threads[first].timeout_at)) {
                 first = i;
             }
@@ -425,10 +484,12 @@ static void exit_timers(struct sim *sim, unsigned cpu)
         if (first < 0) {
             return;
         }
-        sim->threads[first].timed = false;
-        sim_cause(sim, TRUTH_END_TIMER, SIM_TIMER, TRUTH_NONE);
-        sim->cause.timed_out = true;
-        sim_cancel(sim, first, 116);
+        if (exit_defers(sim, cpu, first)) {
+            sim->threads[first].deferred = true;
+            sim->cpus[cpu].resched = true;
+        } else {
+            exit_timer_fires(sim, first);
+        }
     }
 }
 
@@ -447,7 +508,18 @@ static void exit_work(struct sim *sim, unsigned cpu)
     if (c->timer) {
         c->timer = false;
         sched_quantum(sim, cpu);
+        exit_pulses(sim, cpu);
         exit_timers(sim, cpu);
+    }
+    if (c->service >= 0) {
+        int service = c->service;
+
+        c->service = SIM_NOBODY;
+        c->resched = true;
+        if (sim->threads[service].used && sim->threads[service].deferred &&
+            sim->threads[service].timed) {
+            exit_timer_fires(sim, service);
+        }
     }
     current = c->current;
     if (current != SIM_NOBODY && sim->threads[current].dying) {
@@ -517,7 +589,7 @@ void sim_exit(struct sim *sim, unsigned cpu)
             t = sched_switch(sim, cpu);
         }
         if (t == SIM_NOBODY) {
-            if (c->lines != 0 || c->timer || c->resched) {
+            if (c->lines != 0 || c->timer || c->resched || c->service >= 0) {
                 continue;
             }
             return;
@@ -533,7 +605,7 @@ void sim_exit(struct sim *sim, unsigned cpu)
         if (sim->threads[t].call.number != SIM_NO_CALL) {
             exit_call_event(sim, t, cpu);
         }
-        if (c->lines == 0 && !c->timer && !c->resched) {
+        if (c->lines == 0 && !c->timer && !c->resched && c->service < 0) {
             return;
         }
     }

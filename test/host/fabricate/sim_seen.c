@@ -156,6 +156,9 @@ static unsigned seen_by_interrupt(const struct seen *seen, const struct seen_cpu
     if (c->last != span->end.by || c->several) {
         return TRUTH_ALIKE;
     }
+    if (seen->truth->threads[c->current].seen != TRUTH_SEEN) {
+        return TRUTH_LOST; /* it looks as if it were an earlier thread, which was in a call */
+    }
     if (idle || (!c->in_call && !seen->file->no_calls)) {
         return TRUTH_SEEN;
     }
@@ -200,6 +203,13 @@ static unsigned seen_cause(const struct seen *seen, const struct truth_span *spa
 
 /* ---- the facts --------------------------------------------------------------------- */
 
+static unsigned seen_text(const struct seen *seen, uint32_t event)
+{
+    return seen->file->no_processes    ? TRUTH_FILTERED
+           : seen_in_file(seen, event) ? TRUTH_SEEN
+                                       : TRUTH_LOST;
+}
+
 static void seen_threads(struct seen *seen)
 {
     struct truth *truth = seen->truth;
@@ -209,6 +219,8 @@ static void seen_threads(struct seen *seen)
         bool shown = seen_in_file(seen, thread->began) &&
                      (thread->ended == TRUTH_NONE || seen_in_file(seen, thread->ended));
 
+        thread->seen_process = (uint8_t)seen_text(seen, thread->process_is);
+        thread->seen_name = (uint8_t)seen_text(seen, thread->name_is);
         thread->seen = seen->file->no_threads ? TRUTH_FILTERED : shown ? TRUTH_SEEN : TRUTH_LOST;
         for (uint32_t j = 0; j < i && thread->seen == TRUTH_SEEN; j++) {
             const struct truth_thread *before = &truth->threads[j];
@@ -269,6 +281,20 @@ static void seen_began(const struct seen *seen, struct truth_span *span,
     }
 }
 
+static unsigned seen_message_of(const struct seen *seen, const struct truth_span *span)
+{
+    const struct truth_message *message;
+
+    if (span->seen != TRUTH_SEEN || span->other == TRUTH_NONE) {
+        return span->seen;
+    }
+    message = &seen->truth->messages[span->other];
+    if (message->seen != TRUTH_SEEN) {
+        return message->seen;
+    }
+    return seen_all_covered(seen, message->sent, span->from) ? TRUTH_SEEN : TRUTH_LOST;
+}
+
 static void seen_object(const struct seen *seen, struct truth_span *span)
 {
     const struct sim_event *call = span->call == TRUTH_NONE ? NULL : &seen->sim->events[span->call];
@@ -284,9 +310,10 @@ static void seen_object(const struct seen *seen, struct truth_span *span)
     span->seen_object = (uint8_t)shown;
     span->seen_other = (uint8_t)shown;
     if (span->state == STATE_SEND || span->state == STATE_REPLY) {
-        span->seen_other = span->seen != TRUTH_SEEN || span->other == TRUTH_NONE
-                               ? span->seen
-                               : seen->truth->messages[span->other].seen;
+        span->seen_other = (uint8_t)seen_message_of(seen, span);
+    } else if (span->state == STATE_MUTEX && shown == TRUTH_SEEN && span->other != TRUTH_NONE &&
+               seen->truth->threads[span->other].seen != TRUTH_SEEN) {
+        span->seen_other = TRUTH_LOST;
     } else if (span->state == STATE_MUTEX && shown == TRUTH_SEEN && span->other != TRUTH_NONE &&
                (call->number != CALL_MUTEX_LOCK ||
                 (call->words[1] & 0x7fffffffu) !=
@@ -320,8 +347,10 @@ static void seen_message_received(struct seen *seen, struct truth_message *messa
     if (message->events[2] == TRUTH_NONE) {
         shown &= seen_runs(seen, event->cpu, message->server, event->time);
     } else {
-        shown &= seen_runs(seen, event->cpu, message->client, event->time) &&
-                 seen_in_file(seen, message->events[2]);
+        shown &=
+            seen_runs(seen, event->cpu, message->client, event->time) &&
+            seen_in_file(seen, message->events[2]) &&
+            seen_covered(seen, event->cpu, event->time, seen->sim->events[message->events[2]].time);
     }
     if (message->seen == TRUTH_SEEN && !shown) {
         message->seen_server = TRUTH_LOST;
@@ -352,21 +381,33 @@ static void seen_messages_end(struct seen *seen)
     }
 }
 
+/* The depth of one is known if those are seen that it interrupts. */
+static void seen_interrupts(struct seen *seen)
+{
+    struct truth *truth = seen->truth;
+    uint64_t outermost[SIM_CPUS_MOST] = {0};
+
+    for (uint32_t i = 0; i < truth->ninterrupts; i++) {
+        struct truth_interrupt *interrupt = &truth->interrupts[i];
+        uint64_t *from = &outermost[interrupt->cpu];
+        bool shown;
+
+        *from = interrupt->depth == 0 ? interrupt->from : *from;
+        shown = seen_in_file(seen, interrupt->events[0]) &&
+                seen_in_file(seen, interrupt->events[1]) &&
+                seen_covered(seen, (unsigned)interrupt->cpu, *from, interrupt->to);
+        interrupt->seen = *from < truth->from         ? TRUTH_EDGE
+                          : seen->file->no_interrupts ? TRUTH_FILTERED
+                          : shown                     ? TRUTH_SEEN
+                                                      : TRUTH_LOST;
+    }
+}
+
 static void seen_others(struct seen *seen)
 {
     struct truth *truth = seen->truth;
 
-    for (uint32_t i = 0; i < truth->ninterrupts; i++) {
-        struct truth_interrupt *interrupt = &truth->interrupts[i];
-        bool shown = seen_in_file(seen, interrupt->events[0]) &&
-                     seen_in_file(seen, interrupt->events[1]) &&
-                     seen_covered(seen, (unsigned)interrupt->cpu, interrupt->from, interrupt->to);
-
-        interrupt->seen = interrupt->from < truth->from ? TRUTH_EDGE
-                          : seen->file->no_interrupts   ? TRUTH_FILTERED
-                          : shown                       ? TRUTH_SEEN
-                                                        : TRUTH_LOST;
-    }
+    seen_interrupts(seen);
     for (uint32_t i = 0; i < truth->nspans; i++) {
         seen_object(seen, &truth->spans[i]);
     }

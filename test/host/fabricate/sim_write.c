@@ -48,6 +48,7 @@ static const char write_calls[] = "13 MSG_ERROR P:rcvid,P:error = P:ret_val =\n"
                                   "47 THREAD_DESTROY P:tid,P:status = P:ret_val =\n"
                                   "50 THREAD_JOIN P:tid,P:status = P:ret_val,P:end_status =\n"
                                   "58 INTERRUPT_WAIT P:flags,P:reserved = P:ret_val =\n"
+                                  "72 TIMER_SETTIME P:id,H:nsec = P:ret_val =\n"
                                   "75 TIMER_TIMEOUT P:flags,H:ntime_lsb = P:ret_val =\n"
                                   "80 SYNC_MUTEX_LOCK P:sync,H:owner = P:ret_val =\n"
                                   "81 SYNC_MUTEX_UNLOCK P:sync,H:owner = P:ret_val =\n"
@@ -298,8 +299,8 @@ static void write_cpu(struct writer *writer, unsigned cpu)
     struct write_lane lane = {.at = sim->start, .reason = KYMO_DROP_OVERWRITTEN};
     bool ring = sim->options.losses && sim_chance(sim, 25);
 
-    if (ring) { /* its oldest buffers are gone */
-        lane.end = write_end(writer, cpu, lane.at, sim_below(sim, 60));
+    lane.end = write_end(writer, cpu, lane.at, sim_below(sim, 60));
+    if (ring && write_end(writer, cpu, lane.end, 1) < sim->nevents) { /* its oldest are gone */
         write_lose(writer, cpu, &lane);
         writer->mk->cpu[cpu].sequence += 5;
         memset(lane.dropped, 0, sizeof(lane.dropped));

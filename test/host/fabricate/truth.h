@@ -73,7 +73,8 @@ struct truth_thread { /* one life */
     uint32_t instance; /* of its process: pids are used again */
     bool idle;
     uint8_t seen; /* its start and its end are in the file, or it had none in the capture */
-    uint32_t began, ended; /* events, private */
+    uint8_t seen_process, seen_name;            /* the events that name its process, and it */
+    uint32_t began, ended, process_is, name_is; /* events, private */
 };
 
 struct truth_span {

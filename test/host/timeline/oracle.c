@@ -60,32 +60,33 @@ static __attribute__((format(printf, 4, 5))) void
 oracle_note(struct oracle *oracle, const char *key, unsigned verdict, const char *format, ...)
 {
     struct oracle_count *count;
-    bool first;
+    struct oracle_example *first = NULL;
     va_list args;
 
     if (verdict == ORACLE_NO_MATTER) {
         return;
     }
     count = oracle_count_of(oracle->counts, key);
-    first = verdict == ORACLE_WRONG       ? count->wrong == 0
-            : verdict == ORACLE_NOT_KNOWN ? count->wrong + count->unknown == 0
-                                          : false;
+    if (verdict == ORACLE_WRONG && count->wrong == 0) {
+        first = &count->first_wrong;
+    } else if (verdict == ORACLE_NOT_KNOWN && count->unknown == 0) {
+        first = &count->first_unknown;
+    }
     count->right += verdict == ORACLE_RIGHT;
     count->wrong += verdict == ORACLE_WRONG;
     count->unknown += verdict == ORACLE_NOT_KNOWN;
-    if (first) {
-        count->seed = oracle->seed;
+    if (first != NULL) {
+        first->seed = oracle->seed;
         va_start(args, format);
-        vsnprintf(count->example, sizeof(count->example), format, args);
+        vsnprintf(first->text, sizeof(first->text), format, args);
         va_end(args);
     }
 }
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* Is the name that of the life, at that time? */
-static bool oracle_is(const struct oracle *oracle, const struct oracle_name *name, uint32_t life,
-                      int64_t at)
+/* Is the name that of the life? Lives of one id don't overlap. */
+static bool oracle_is(const struct oracle *oracle, const struct oracle_name *name, uint32_t life)
 {
     const struct truth_thread *thread;
 
@@ -93,18 +94,18 @@ static bool oracle_is(const struct oracle *oracle, const struct oracle_name *nam
         return false;
     }
     thread = &oracle->truth->threads[life];
-    /* What the end of a thread causes may come after its THDESTROY. */
-    return name->pid == thread->pid && name->tid == thread->tid && name->from <= at &&
-           (name->to >= at || name->to == oracle_ns(oracle, thread->to));
+    return name->pid == thread->pid && name->tid == thread->tid &&
+           name->from <= oracle_ns(oracle, thread->to) &&
+           name->to >= oracle_ns(oracle, thread->from);
 }
 
 static unsigned oracle_named(const struct oracle *oracle, const struct oracle_name *name,
-                             uint32_t life, int64_t at, bool shown)
+                             uint32_t life, bool shown)
 {
     if (name->tid == 0) {
         return shown ? ORACLE_NOT_KNOWN : ORACLE_NO_MATTER;
     }
-    return oracle_is(oracle, name, life, at) ? ORACLE_RIGHT : ORACLE_WRONG;
+    return oracle_is(oracle, name, life) ? ORACLE_RIGHT : ORACLE_WRONG;
 }
 
 /* ---- spans ------------------------------------------------------------------------- */
@@ -158,7 +159,6 @@ static unsigned oracle_cause(const struct oracle *oracle, const struct truth_spa
                              const struct oracle_span *answer)
 {
     const struct truth_cause *end = &span->end;
-    int64_t at = oracle_ns(oracle, end->at);
 
     switch (answer->cause) {
     case ORACLE_CAUSE_UNKNOWN:
@@ -178,8 +178,8 @@ static unsigned oracle_cause(const struct oracle *oracle, const struct truth_spa
     default:
         return (end->kind == TRUTH_END_THREAD || end->kind == TRUTH_END_DEATH ||
                 end->kind == TRUTH_END_KILL) &&
-                       (oracle_is(oracle, &answer->by, end->by, at) ||
-                        oracle_is(oracle, &answer->by, end->actor, at))
+                       (oracle_is(oracle, &answer->by, end->by) ||
+                        oracle_is(oracle, &answer->by, end->actor))
                    ? ORACLE_RIGHT
                    : ORACLE_WRONG;
     }
@@ -189,7 +189,6 @@ static void oracle_describe(struct oracle *oracle, const struct truth_span *span
                             const struct oracle_span *answer, const char *text)
 {
     const char *state = oracle_state_name(span->state);
-    int64_t at = oracle_ns(oracle, span->from);
     bool message = span->state == STATE_SEND || span->state == STATE_REPLY;
     bool sync =
         span->state == STATE_MUTEX || span->state == STATE_SEM || span->state == STATE_CONDVAR;
@@ -215,7 +214,7 @@ static void oracle_describe(struct oracle *oracle, const struct truth_span *span
     if (span->state == STATE_MUTEX && span->seen_other != TRUTH_ALIKE) {
         oracle_note(
             oracle, "owner MUTEX",
-            oracle_named(oracle, &answer->other, span->other, at, span->seen_other == TRUTH_SEEN),
+            oracle_named(oracle, &answer->other, span->other, span->seen_other == TRUTH_SEEN),
             "%s: owner %d.%d", text, answer->other.pid, answer->other.tid);
     }
     if (message && span->other != TRUTH_NONE) {
@@ -395,14 +394,13 @@ static void oracle_messages(struct oracle *oracle)
             continue;
         }
         oracle_note(oracle, "message client",
-                    oracle_named(oracle, &answer->client, message->client, answer->sent, shown),
+                    oracle_named(oracle, &answer->client, message->client, shown),
                     "%s; answer: client %d.%d", text, answer->client.pid, answer->client.tid);
         oracle_note(oracle, "message received",
                     oracle_time(oracle, answer->received, message->received, served),
                     "%s; answer: received %" PRId64, text, answer->received);
         oracle_note(oracle, "message server",
                     oracle_named(oracle, &answer->server, message->server,
-                                 oracle_ns(oracle, message->received),
                                  served && message->server != TRUTH_NONE),
                     "%s; answer: server %d.%d", text, answer->server.pid, answer->server.tid);
         oracle_message_end(oracle, message, answer, text);
@@ -464,7 +462,7 @@ static void oracle_calls(struct oracle *oracle)
         unsigned verdict = shown ? ORACLE_NOT_KNOWN : ORACLE_NO_MATTER;
 
         if (answer != NULL) {
-            bool right = oracle_is(oracle, &answer->thread, truth->thread, wanted.from) &&
+            bool right = oracle_is(oracle, &answer->thread, truth->thread) &&
                          answer->number == truth->number % 128u &&
                          (!answer->ends || answer->to == oracle_ns(oracle, truth->to));
 
@@ -474,6 +472,48 @@ static void oracle_calls(struct oracle *oracle)
         }
         oracle_note(oracle, "call", verdict, "call %u of %d.%d from %" PRIx64 " to %" PRIx64,
                     truth->number, thread->pid, thread->tid, truth->from, truth->to);
+    }
+}
+
+/* ---- threads ----------------------------------------------------------------------- */
+
+static unsigned oracle_text(const char *answer, const char *truth, bool shown)
+{
+    if (answer == NULL) {
+        return shown ? ORACLE_NOT_KNOWN : ORACLE_NO_MATTER;
+    }
+    return strcmp(answer, truth) == 0 ? ORACLE_RIGHT : ORACLE_WRONG;
+}
+
+static void oracle_threads(struct oracle *oracle)
+{
+    for (uint32_t i = 0; i < oracle->truth->nthreads; i++) {
+        const struct truth_thread *truth = &oracle->truth->threads[i];
+        const struct oracle_thread *answer = NULL;
+        bool shown = truth->seen == TRUTH_SEEN;
+
+        for (uint32_t n = 0; n < oracle->answers->nthreads && answer == NULL; n++) {
+            if (oracle_is(oracle, &oracle->answers->threads[n].thread, i)) {
+                answer = &oracle->answers->threads[n];
+            }
+        }
+        oracle_note(oracle, "thread",
+                    answer != NULL ? ORACLE_RIGHT
+                    : shown        ? ORACLE_NOT_KNOWN
+                                   : ORACLE_NO_MATTER,
+                    "%d.%d from %" PRIx64, truth->pid, truth->tid, truth->from);
+        if (answer != NULL && shown) {
+            oracle_note(
+                oracle, "process name",
+                oracle_text(answer->process, truth->process, truth->seen_process == TRUTH_SEEN),
+                "%d.%d from %" PRIx64 " is %s's; answer %s", truth->pid, truth->tid, truth->from,
+                truth->process, answer->process);
+        }
+        if (answer != NULL && shown && truth->name[0] != '\0') {
+            oracle_note(oracle, "thread name",
+                        oracle_text(answer->name, truth->name, truth->seen_name == TRUTH_SEEN),
+                        "%d.%d is %s", truth->pid, truth->tid, truth->name);
+        }
     }
 }
 
@@ -487,6 +527,7 @@ void oracle_compare(const struct truth *truth, uint64_t start, int64_t cycle_ns,
                             .cycle_ns = cycle_ns,
                             .seed = seed};
 
+    oracle_threads(&oracle);
     oracle_spans(&oracle);
     oracle_messages(&oracle);
     oracle_interrupts(&oracle);

@@ -61,19 +61,27 @@ struct oracle_call {
     bool ends;
 };
 
+struct oracle_thread {
+    struct oracle_name thread;
+    const char *name, *process; /* NULL: not known */
+};
+
 struct oracle_answers {
+    struct oracle_thread *threads;
     struct oracle_span *spans; /* in any order */
     struct oracle_message *messages;
     struct oracle_interrupt *interrupts;
     struct oracle_call *calls;
-    uint32_t nspans, nmessages, ninterrupts, ncalls;
+    uint32_t nthreads, nspans, nmessages, ninterrupts, ncalls;
 };
 
 struct oracle_count {
     char key[40];
     uint64_t right, wrong, unknown; /* unknown: though the capture shows it */
-    uint64_t seed;                  /* of the first that is wrong, or else unknown */
-    char example[200];
+    struct oracle_example {
+        uint64_t seed;
+        char text[200];
+    } first_wrong, first_unknown;
 };
 
 struct oracle_counts {
