@@ -8,7 +8,8 @@
 #define TEST_HOST_TIMELINE_ORACLE_KNOWN_H
 
 #define ORACLE_KNOWN(ROW) \
-    ROW("call", 1, 0) \
+    ROW("call", 14, 0) \
+    ROW("call aborted", 1, 0) \
     ROW("end CONDVAR timer", 5, 43) \
     ROW("end INTR interrupt", 1, 0) \
     ROW("end INTR timer", 120, 0) \
