@@ -430,7 +430,8 @@ static void exit_line(struct sim *sim, unsigned cpu, unsigned line)
     } else {
         sim->threads[thread].intr_pulses++;
     }
-    sim_event(sim, cpu, TRACE_CLASS_INT, 4, (uint32_t[]){number, 4, 0, 0, 0}, 5);
+    sim_event(sim, cpu, TRACE_CLASS_INT, 4,
+              (uint32_t[]){number, sim->attached_pulse[line] ? 4 : 6, 0, 0, 0}, 5);
 }
 
 /* A thread of another process that is more urgent runs: the timeout waits (kernel/time/timer.c,
@@ -534,6 +535,7 @@ void sim_aborted(struct sim *sim, int thread, unsigned cpu)
     unsigned number = (unsigned)t->call.number;
 
     sim_event2(sim, cpu, trace_kercall_class(number), number | TRACE_KERCALL_INT, 0, 0);
+    sim->truth->calls[t->call_truth].aborted = true;
 }
 
 static void exit_call_event(struct sim *sim, int thread, unsigned cpu)

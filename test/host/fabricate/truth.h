@@ -125,6 +125,7 @@ struct truth_call {    /* a kernel call */
     uint64_t object;
     uint32_t thread;
     uint16_t number;
+    bool aborted; /* its wait was: an INT event comes before its end */
     uint8_t seen;
     uint32_t events[2]; /* private */
 };

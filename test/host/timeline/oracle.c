@@ -470,8 +470,9 @@ static void oracle_calls(struct oracle *oracle)
                       : right                         ? ORACLE_RIGHT
                                                       : ORACLE_WRONG;
         }
-        oracle_note(oracle, "call", verdict, "call %u of %d.%d from %" PRIx64 " to %" PRIx64,
-                    truth->number, thread->pid, thread->tid, truth->from, truth->to);
+        oracle_note(oracle, truth->aborted ? "call aborted" : "call", verdict,
+                    "call %u of %d.%d from %" PRIx64 " to %" PRIx64, truth->number, thread->pid,
+                    thread->tid, truth->from, truth->to);
     }
 }
 
