@@ -80,11 +80,7 @@ static bool move_waiters(uintptr_t addr, const struct thread *old, struct thread
 static struct thread *owner_of(struct process *proc, uint32_t word)
 {
     uint32_t tid = word & ~SYNC_WAITING;
-    if (tid & ~SYNC_TID_MASK) {
-        return NULL;
-    }
-    struct thread *t = thread_find(proc, (int)tid);
-    return t && t->state != STATE_DEAD ? t : NULL;
+    return tid & ~SYNC_TID_MASK ? NULL : thread_living(proc, (int)tid);
 }
 
 /* Gives t a mutex that no living thread owns, if the word is unchanged. Threads that wait for it

@@ -42,6 +42,13 @@ struct thread *thread_find(struct process *proc, int tid)
     return t && !(t->flags & THREAD_FORGOTTEN) ? t : NULL;
 }
 
+struct thread *thread_living(struct process *proc, int tid)
+{
+    struct thread *t = thread_find(proc, tid);
+
+    return t && t->state != STATE_DEAD ? t : NULL;
+}
+
 struct thread *thread_by_index(unsigned index)
 {
     if (index >= TABLE_ENTRIES(THREADS) || !TABLE_HAS(thread_table, index)) {

@@ -189,6 +189,8 @@ extern thread_gone_piece *const thread_gone_pieces[];
 extern thread_gone_call *const thread_killed[];            /* DEAD, and not by its own call */
 extern thread_gone_call *const thread_ended[];             /* DEAD, and THDESTROY emitted */
 struct thread *thread_find(struct process *proc, int tid); /* or NULL; also for tid 0 */
+/* Likewise, if it has not ended. */
+struct thread *thread_living(struct process *proc, int tid);
 struct thread *thread_by_index(unsigned index);
 /* Returns the ended thread whose table slot was not reused, with its pid, tid and name, or NULL. */
 const struct thread *thread_ended_by_index(unsigned index);

@@ -250,6 +250,23 @@ static void test_ctl(void **state)
     assert_int_equal(world_cpu_of(a), 2);
 }
 
+/* Another thread of the process is named; an unknown or a dead one isn't. */
+static void test_name_of(void **state)
+{
+    (void)state;
+    struct _thread_name *name = world_at(a, AT(2));
+    *name = (struct _thread_name){6, 16, (char *)(uintptr_t)AT(3)};
+    strcpy(world_at(a, AT(3)), "other");
+    assert_int_equal(CALL(a, THREAD_CTL, KYMO_TCTL_NAME_OF(b->tid), AT(2)), 0);
+    assert_string_equal(b->name, "other");
+    assert_string_equal(a->name, "");
+    assert_string_equal(world_at(a, AT(3)), "");
+    assert_int_equal(CALL(a, THREAD_CTL, KYMO_TCTL_NAME_OF(5), AT(2)), -ESRCH);
+    assert_int_equal(CALL(a, THREAD_CTL, 5 | b->tid << 16, AT(2)), -EINVAL);
+    CALL(a, THREAD_DESTROY, b->tid, 0, 0);
+    assert_int_equal(CALL(a, THREAD_CTL, KYMO_TCTL_NAME_OF(2), AT(2)), -ESRCH);
+}
+
 /* Every place of the table can be had, whichever are taken, and no process more than there are
  * places: a hundred times a few end, and others begin until there is no room. */
 static void test_process_table(void **state)
@@ -527,27 +544,17 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_create),
-        CASE(test_create_full),
-        CASE(test_create_wrong),
-        CASE(test_join),
-        CASE(test_join_wrong),
-        CASE(test_join_timeout),
-        CASE(test_cancel),
-        CASE(test_ctl),
-        CASE(test_process_table),
-        CASE(test_last_thread),
-        CASE(test_dying_creates),
-        CASE(test_dying_calls),
-        CASE(test_destroy_elsewhere),
-        CASE(test_wait),
-        CASE(test_wait_twice),
-        CASE(test_wait_fault),
-        CASE(test_wait_ends),
-        CASE(test_infos),
-        CASE(test_kill),
-        CASE(test_sched),
-        CASE(test_sched_idle),
+        CASE(test_create),       CASE(test_create_full),
+        CASE(test_create_wrong), CASE(test_join),
+        CASE(test_join_wrong),   CASE(test_join_timeout),
+        CASE(test_cancel),       CASE(test_ctl),
+        CASE(test_name_of),      CASE(test_process_table),
+        CASE(test_last_thread),  CASE(test_dying_creates),
+        CASE(test_dying_calls),  CASE(test_destroy_elsewhere),
+        CASE(test_wait),         CASE(test_wait_twice),
+        CASE(test_wait_fault),   CASE(test_wait_ends),
+        CASE(test_infos),        CASE(test_kill),
+        CASE(test_sched),        CASE(test_sched_idle),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }
