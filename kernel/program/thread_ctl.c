@@ -2,10 +2,10 @@
 /*
  * ThreadCtl: run mask of the calling thread, name of a thread of its process, whether the process
  * may drive devices, holding threads of its process (kernel/thread/thread_hold.c), and signals that
- * its process receives as pulses (kernel/program/signal.c). Kernel lock held. Errors: unknown commands: EINVAL;
- * unknown threads: ESRCH; a mask without an online CPU: EINVAL; a name of more than 15 bytes:
- * ENAMETOOLONG; a sigevent that isn't a valid pulse, or SIGKILL: EINVAL, EBADF, EPERM. Tested by
- * test/kernel and test/board/programs/t_qnx.c.
+ * its process receives as pulses (kernel/program/signal.c). Kernel lock held. Errors: unknown
+ * commands: EINVAL; unknown threads: ESRCH; a mask without an online CPU: EINVAL; a name of more
+ * than 15 bytes: ENAMETOOLONG; a sigevent that isn't a valid pulse, or SIGKILL: EINVAL, EBADF,
+ * EPERM. Tested by test/kernel and test/board/programs/t_qnx.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -115,6 +115,15 @@ static long ctl_signal_event(struct process *proc, uintptr_t data)
     return 0;
 }
 
+static void ctl_hold(struct thread *t, bool hold)
+{
+    if (hold) {
+        thread_hold(t);
+    } else {
+        thread_continue(t);
+    }
+}
+
 static long ctl_one(struct thread *self, int tid, bool hold)
 {
     struct thread *t = thread_living(self->proc, tid);
@@ -122,23 +131,20 @@ static long ctl_one(struct thread *self, int tid, bool hold)
     if (!t) {
         return -ESRCH;
     }
-    if (!hold) {
-        thread_continue(t);
-        return 0;
-    }
-    if (t == self) {
+    if (t == self && hold) {
         return thread_hold_self(self);
     }
-    thread_hold(t);
+    ctl_hold(t, hold);
     return 0;
 }
 
 /* Holds or continues all threads of the process except the caller. */
 static long ctl_others(struct thread *self, bool hold)
 {
-    for (int tid = 1; tid <= CONFIG_THREADS_PER_PROCESS; tid++) {
-        if (tid != self->tid && thread_find(self->proc, tid)) {
-            ctl_one(self, tid, hold);
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = self->proc->threads[i];
+        if (t && t != self && t->state != STATE_DEAD) {
+            ctl_hold(t, hold);
         }
     }
     return 0;
