@@ -6,6 +6,7 @@
 #include "host/dtrace/command.h"
 #include "host/kymo.h"
 #include "host/remote/target.h"
+#include "host/nearest.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -237,8 +238,17 @@ static int take_option(struct command *c, int option, char *value)
         command_usage(stdout);
         exit(kymo_stdout_end(KYMO_OK));
     }
-    if (is_refused(option)) {
-        return 1;
+    return is_refused(option) ? 1 : 2;
+}
+
+/* getopt_long() has reported the word. */
+static int command_unknown_option(const char *word, const struct option *longs)
+{
+    struct nearest nearest = {.word = word};
+
+    nearest_offer_options(&nearest, longs);
+    if (nearest.name) {
+        fprintf(stderr, "dtrace: did you mean --%s?\n", nearest.name);
     }
     command_usage(stderr);
     return 2;
@@ -272,7 +282,8 @@ int command_parse(struct command *c, int argc, char **argv)
             } while (ended && optind < argc);
             continue;
         }
-        status = take_option(c, option, optarg);
+        status = option == '?' ? command_unknown_option(argv[optind - 1], longs)
+                               : take_option(c, option, optarg);
         if (status) {
             return status;
         }

@@ -89,7 +89,7 @@ static int symbols_options_parse(struct request *request, int argc, char **argv)
             request->recover = true;
             break;
         default:
-            return kymo_bad_option("symbols", argc, argv, option);
+            return kymo_bad_option("symbols", symbols_options, argc, argv, option);
         }
     }
     if (optind == argc) {
