@@ -36,9 +36,13 @@ void output_remove_parts(void)
     }
 }
 
+static pid_t output_owner; /* the process that opened them: its children have the lists, too */
+
 static void output_on_signal(int signo)
 {
-    output_remove_parts();
+    if (getpid() == output_owner) {
+        output_remove_parts();
+    }
     raise(signo); /* SA_RESETHAND: it ends the process now */
 }
 
@@ -72,12 +76,21 @@ static void catch_signals(void)
 
 /* Where memory is short the command ends by exit() from wherever it is. A child process has its
  * parent's list, but none of its outputs. */
-static pid_t output_owner;
-
 static void output_on_exit(void)
 {
     if (getpid() == output_owner) {
         output_remove_parts();
+    }
+}
+
+void output_catch_signals(bool pipe)
+{
+    catch_signals();
+    if (pipe) {
+        const struct sigaction action = {.sa_handler = output_on_signal,
+                                         .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+
+        sigaction(SIGPIPE, &action, NULL);
     }
 }
 
