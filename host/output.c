@@ -100,7 +100,7 @@ static void output_watch_end(void)
     if (output_owner == 0) {
         atexit(output_on_exit);
     }
-    output_owner = output_owner == 0 ? getpid() : output_owner;
+    output_owner = getpid();
 }
 
 void output_remove_folders(const char *const *paths)
