@@ -1,70 +1,79 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See nearest.h. A slip is a letter that is missing, wrong or too many, or two that are exchanged.
- * Tested by test/host/check.
+ * See nearest.h. Tested by test/host/check and test/dtrace/rows/suggestions.rows.
  */
 #include "host/nearest.h"
 
+#include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NEAREST_LETTERS = 40 };
+enum { NEAREST_LETTERS = 64 };
 
-static unsigned nearest_least(unsigned a, unsigned b)
+static unsigned nearest_smaller(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
-/* Returns the number of slips between two words of n and m letters. */
-static unsigned nearest_slips(const char *a, size_t n, const char *b, size_t m)
+/* Letters that are missing, too many, different (of another case: not at all), or exchanged with
+ * their neighbour. */
+unsigned nearest_slips(const char *a, const char *b)
 {
-    unsigned row[NEAREST_LETTERS + 1][NEAREST_LETTERS + 1];
+    unsigned rows[3][NEAREST_LETTERS + 1];
+    size_t na = strlen(a), nb = strlen(b);
 
-    for (size_t i = 0; i <= n; i++) {
-        for (size_t j = 0; j <= m; j++) {
-            if (i == 0 || j == 0) {
-                row[i][j] = (unsigned)(i + j);
-                continue;
-            }
-            unsigned changed = row[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            row[i][j] = nearest_least(changed, nearest_least(row[i - 1][j], row[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                row[i][j] = nearest_least(row[i][j], row[i - 2][j - 2] + 1);
+    if (na > NEAREST_LETTERS || nb > NEAREST_LETTERS) {
+        return UINT32_MAX;
+    }
+    for (unsigned j = 0; j <= nb; j++) {
+        rows[0][j] = j;
+    }
+    for (unsigned i = 1; i <= na; i++) {
+        unsigned *now = rows[i % 3], *last = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+        now[0] = i;
+        for (unsigned j = 1; j <= nb; j++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            now[j] =
+                nearest_smaller(nearest_smaller(last[j], now[j - 1]) + 1, last[j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                y == tolower((unsigned char)a[i - 2])) {
+                now[j] = nearest_smaller(now[j], before[j - 2] + 1);
             }
         }
     }
-    return row[n][m];
+    return rows[na % 3][nb];
 }
 
-static void nearest_offer_part(struct nearest *nearest, const char *word, size_t n,
-                               const char *name)
+unsigned nearest_most(size_t length)
 {
-    size_t m = strlen(name);
+    return length < 3 ? 0 : length < 5 ? 1 : length < 9 ? 2 : 3;
+}
 
-    if (n == 0 || n > NEAREST_LETTERS || m > NEAREST_LETTERS) {
-        return;
-    }
-    unsigned most = n < 4 ? 1 : n < 8 ? 2 : 3;
-    unsigned slips = nearest_slips(word, n, name, m);
-    if (slips <= most && slips < n && (nearest->name == NULL || slips < nearest->slips)) {
+void nearest_offer(struct nearest *nearest, const char *name)
+{
+    unsigned slips = nearest_slips(nearest->word, name);
+
+    if (slips <= nearest_most(strlen(nearest->word)) &&
+        (nearest->name == NULL || slips < nearest->slips)) {
         nearest->name = name;
         nearest->slips = slips;
     }
 }
 
-void nearest_offer(struct nearest *nearest, const char *name)
-{
-    nearest_offer_part(nearest, nearest->word, strlen(nearest->word), name);
-}
-
 void nearest_offer_options(struct nearest *nearest, const struct option *options)
 {
-    const char *name = nearest->word + strspn(nearest->word, "-");
+    struct nearest found = {.dashes = "--"};
+    char word[NEAREST_LETTERS + 1];
 
-    nearest->dashes = "--";
+    snprintf(word, sizeof(word), "%s", nearest->word + strspn(nearest->word, "-"));
+    word[strcspn(word, "=")] = '\0';
+    found.word = word;
     for (; strncmp(nearest->word, "--", 2) == 0 && options->name != NULL; options++) {
-        nearest_offer_part(nearest, name, strcspn(name, "="), options->name);
+        nearest_offer(&found, options->name);
     }
+    found.word = nearest->word;
+    *nearest = found;
 }
 
 const char *nearest_hint(struct nearest *nearest)

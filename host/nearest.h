@@ -4,6 +4,7 @@
 #define HOST_NEAREST_H
 
 #include <getopt.h>
+#include <stddef.h>
 
 /* Begins as {.word = the unknown name}. */
 struct nearest {
@@ -14,6 +15,11 @@ struct nearest {
     char hint[72];
 };
 
+/* Returns how many slips of a finger make one name of the other: letters that are missing, too many,
+ * different (of another case: not at all), or exchanged with their neighbour. */
+unsigned nearest_slips(const char *a, const char *b);
+/* Returns the most slips in a name of this length that was still meant. */
+unsigned nearest_most(size_t length);
 /* Offers a known name, which the caller keeps. */
 void nearest_offer(struct nearest *nearest, const char *name);
 /* Offers the long options. The word is one of a command line: "--name" or "--name=value". */
