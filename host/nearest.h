@@ -15,8 +15,8 @@ struct nearest {
     char hint[72];
 };
 
-/* Returns how many slips of a finger make one name of the other: letters that are missing, too many,
- * different (of another case: not at all), or exchanged with their neighbour. */
+/* Returns how many slips of a finger make one name of the other: letters that are missing, too
+ * many, different (of another case: not at all), or exchanged with their neighbour. */
 unsigned nearest_slips(const char *a, const char *b);
 /* Returns the most slips in a name of this length that was still meant. */
 unsigned nearest_most(size_t length);

@@ -19,7 +19,6 @@
 /* ---- a signal that ends the command ------------------------------------------------ */
 
 static struct output *open_outputs;
-
 static const char *const *open_folders;
 
 void output_remove_parts(void)
@@ -37,7 +36,6 @@ void output_remove_parts(void)
 }
 
 static pid_t output_owner; /* the process that opened them: its children have the lists, too */
-
 static void output_on_signal(int signo)
 {
     if (getpid() == output_owner) {
@@ -46,6 +44,8 @@ static void output_on_signal(int signo)
     raise(signo); /* SA_RESETHAND: it ends the process now */
 }
 
+static const struct sigaction output_ending = {.sa_handler = output_on_signal,
+                                               .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
 static const int output_ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 void output_hold_signals(sigset_t *before)
@@ -67,9 +67,7 @@ static void catch_signals(void)
 
         if (sigaction(output_ending_signals[i], NULL, &action) == 0 &&
             action.sa_handler == SIG_DFL) {
-            action = (struct sigaction){.sa_handler = output_on_signal,
-                                        .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-            sigaction(output_ending_signals[i], &action, NULL);
+            sigaction(output_ending_signals[i], &output_ending, NULL);
         }
     }
 }
@@ -87,10 +85,7 @@ void output_catch_signals(bool pipe)
 {
     catch_signals();
     if (pipe) {
-        const struct sigaction action = {.sa_handler = output_on_signal,
-                                         .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-
-        sigaction(SIGPIPE, &action, NULL);
+        sigaction(SIGPIPE, &output_ending, NULL);
     }
 }
 

@@ -113,7 +113,7 @@ def check_tracks(records):
 
 
 def check_names(records, have):
-    """A thread and a process have the last name that an event gave them, even after their first event."""
+    """A thread has the last name that an event gave it, even after its first event."""
     told = {(r["name"], r["pid"], r["tid"]): r["args"]["name"] for r in records if r["ph"] == "M"}
     last = {}
     for x in have:
@@ -124,9 +124,9 @@ def check_names(records, have):
                     if k[0] != x["args"]["pid"] or k[1] != x["args"].get("tid", k[1])}
     for (pid, tid), name in last.items():
         same(told.get(("thread_name", pid, tid)), name, f"the name of {pid}.{tid}")
-        same(told.get(("thread_name", pid, tid + STATE)), name + " state", f"the states of {pid}.{tid}")
-    want({r["pid"] for r in records if r["ph"] != "M"} <= {k[1] for k in told if k[0] == "process_name"},
-         "a process without a name")
+        same(told.get(("thread_name", pid, tid + STATE)), name + " state", f"{pid}.{tid}")
+    named = {pid for what, pid, _ in told if what == "process_name"}
+    want({r["pid"] for r in records if r["ph"] != "M"} <= named, "a process without a name")
 
 
 def check_ids(records):
