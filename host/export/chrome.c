@@ -70,9 +70,9 @@ static void name_put(struct out *out, const char *what, int64_t pid, int64_t tid
     chrome_record_begin(out, 'M', pid, tid);
     export_json_member(out, "name", what);
     out_str(out, ",\"args\":{\"name\":\"");
-    for (; *name != '\0'; name++) {
+    for (unsigned taken; *name != '\0'; name += taken) {
         out_room(out);
-        out->used += json_char(out->bytes + out->used, (unsigned char)*name);
+        out->used += json_char(out->bytes + out->used, name, strlen(name), &taken);
     }
     out_str(out, suffix);
     out_str(out, "\"}}");
