@@ -15,6 +15,7 @@
 
 #include "host/escape.h"
 #include "host/kymo.h"
+#include "host/nearest.h"
 
 static bool progress_shown;
 static int progress_fd = STDERR_FILENO;
@@ -79,7 +80,8 @@ int kymo_usage(const char *command, const char *format, ...)
     return KYMO_USAGE;
 }
 
-int kymo_bad_option(const char *command, int argc, char **argv, int result)
+int kymo_bad_option(const char *command, const struct option *options, int argc, char **argv,
+                    int result)
 {
     const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
 
@@ -92,7 +94,9 @@ int kymo_bad_option(const char *command, int argc, char **argv, int result)
     if (optopt != 0) {
         return kymo_usage(command, "%s: unknown option -%c", command, optopt);
     }
-    return kymo_usage(command, "%s: unknown option %s", command, word);
+    struct nearest nearest = {.word = word};
+    nearest_offer_options(&nearest, options);
+    return kymo_usage(command, "%s: unknown option %s%s", command, word, nearest_hint(&nearest));
 }
 
 /* True if standard output is a pipe or a socket whose reader has gone. */

@@ -6,9 +6,10 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
-static size_t put_octal(char *to, uint8_t byte)
+unsigned escape_octal(char to[4], uint8_t byte)
 {
     to[0] = '\\';
     to[1] = (char)('0' + (byte >> 6));
@@ -52,7 +53,7 @@ static size_t put_held(struct escape *e, char *to, bool as_it_is)
         if (as_it_is) {
             to[n++] = (char)e->held[i];
         } else {
-            n += put_octal(to + n, e->held[i]);
+            n += escape_octal(to + n, e->held[i]);
         }
     }
     e->nheld = e->wanted = 0;
@@ -74,7 +75,7 @@ static size_t escape_put_byte(struct escape *e, uint8_t byte, char *to)
     } else if ((byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t') {
         to[n++] = (char)byte;
     } else {
-        n += put_octal(to + n, byte);
+        n += escape_octal(to + n, byte);
     }
     return n;
 }
@@ -87,6 +88,34 @@ size_t escape_text(struct escape *e, const char *text, size_t n, char *to)
         used += escape_put_byte(e, (uint8_t)text[i], to + used);
     }
     return used;
+}
+
+unsigned escape_plain_slow(const char *text, size_t n)
+{
+    const uint8_t *c = (const uint8_t *)text;
+    unsigned length = utf8_length(*c);
+
+    if (length == 0) {
+        return (*c >= 0x20 && *c < 0x7f) || *c == '\n' || *c == '\t';
+    }
+    for (unsigned i = 1; i < length; i++) {
+        if (i >= n || (c[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return is_harmless(c, length) ? length : 0;
+}
+
+unsigned escape_line_char(char to[4], const char *at, size_t left, unsigned *taken)
+{
+    unsigned n = *at == '\n' || *at == '\t' ? 0 : escape_plain(at, left);
+
+    *taken = n == 0 ? 1 : n;
+    if (n == 0) {
+        return escape_octal(to, (uint8_t)*at);
+    }
+    memcpy(to, at, n);
+    return n;
 }
 
 /* ---- a stream ---------------------------------------------------------------------- */

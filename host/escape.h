@@ -24,6 +24,19 @@ struct escape {
  * direction, U+FFFE and U+FFFF, and bytes that are no UTF-8 become \ooo. */
 size_t escape_text(struct escape *, const char *text, size_t n, char *to);
 
+/* Returns how many bytes the character has that begins at text, of which n > 0 bytes are there, if
+ * escape_text() leaves it as it is; 0: its first byte is escaped. */
+unsigned escape_plain_slow(const char *text, size_t n);
+static inline unsigned escape_plain(const char *text, size_t n)
+{
+    return *text >= ' ' && *text < 0x7f ? 1 : escape_plain_slow(text, n);
+}
+/* Writes the character that begins at `at`, where `left` bytes are, or its first byte escaped; a
+ * newline and a tab are escaped, too. Returns how many bytes it wrote; *taken: how many it read. */
+unsigned escape_line_char(char to[4], const char *at, size_t left, unsigned *taken);
+/* Writes one byte as escape_text() does, \ooo. Returns 4. */
+unsigned escape_octal(char to[4], uint8_t byte);
+
 struct escape_stream {
     struct escape escape;
     int fd;

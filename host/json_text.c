@@ -11,8 +11,8 @@ void json_put_bytes(FILE *to, const char *text, size_t length)
     char escaped[JSON_CHAR_MOST];
 
     putc('"', to);
-    for (size_t i = 0; i < length; i++) {
-        fwrite(escaped, 1, json_char(escaped, (unsigned char)text[i]), to);
+    for (unsigned taken; length > 0; text += taken, length -= taken) {
+        fwrite(escaped, 1, json_char(escaped, text, length, &taken), to);
     }
     putc('"', to);
 }

@@ -6,6 +6,7 @@
 #ifndef HOST_KYMO_H
 #define HOST_KYMO_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,8 +49,10 @@ static inline void *kymo_memory(void *made)
 }
 /* Prints a message with a hint at the command's help; returns KYMO_USAGE. */
 int kymo_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Reports what getopt_long() returned '?' or ':' for; returns KYMO_USAGE. */
-int kymo_bad_option(const char *command, int argc, char **argv, int result);
+/* Reports what getopt_long() returned '?' or ':' for, with the option that was probably meant;
+ * returns KYMO_USAGE. */
+int kymo_bad_option(const char *command, const struct option *options, int argc, char **argv,
+                    int result);
 int kymo_help(const struct kymo_command *command);
 /* Flushes standard output. Returns the status; after a message that not all could be written,
  * KYMO_FAILURE in place of KYMO_OK. A reader that has closed its pipe is not a failure. */
@@ -70,6 +73,8 @@ struct kymo_classes {
     uint32_t bits; /* KYMO_CLASS_* */
 };
 int kymo_parse_classes(const char *text, struct kymo_classes *classes, const char **bad);
+/* Returns "; did you mean NAME?" for the name of no class, or "": until the next call. */
+const char *kymo_class_hint(const char *name, size_t len);
 bool kymo_class_wanted(const struct kymo_classes *classes, const struct kev_event *event);
 
 #endif

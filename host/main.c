@@ -11,6 +11,7 @@
 
 #include "host/kymo.h"
 #include "host/log/log.h"
+#include "host/nearest.h"
 #include "host/reader/kev.h"
 
 /* In the order of use, as docs/man/kymo.1 has them. */
@@ -40,6 +41,26 @@ static const struct kymo_command *command_find(const char *name)
         }
     }
     return NULL;
+}
+
+/* Reports a word that is no command, with the command that was probably meant. */
+static int command_unknown(const char *word)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, 0}, {"version", no_argument, NULL, 0}, {NULL, 0, NULL, 0}};
+    struct nearest nearest = {.word = word};
+
+    if (word[0] == '-') {
+        nearest_offer_options(&nearest, options);
+        return kymo_usage(NULL, "unknown option %s%s", word, nearest_hint(&nearest));
+    }
+    for (unsigned i = 0; i < GROUPS; i++) {
+        for (const struct kymo_command *const *at = groups[i].commands; *at != NULL; at++) {
+            nearest_offer(&nearest, (*at)->name);
+        }
+    }
+    nearest_offer(&nearest, "help");
+    return kymo_usage(NULL, "there is no command %s%s", word, nearest_hint(&nearest));
 }
 
 static int help_all(void)
@@ -72,7 +93,7 @@ static int main_print_help(const char *name)
     }
     command = command_find(name);
     if (command == NULL) {
-        return kymo_usage(NULL, "there is no command %s", name);
+        return command_unknown(name);
     }
     return kymo_help(command);
 }
@@ -137,8 +158,7 @@ int main(int argc, char **argv)
     }
     command = command_find(argv[1]);
     if (command == NULL) {
-        return kymo_usage(NULL, argv[1][0] == '-' ? "unknown option %s" : "there is no command %s",
-                          argv[1]);
+        return command_unknown(argv[1]);
     }
     int status = command->run(argc - 1, argv + 1);
 

@@ -19,7 +19,6 @@
 /* ---- a signal that ends the command ------------------------------------------------ */
 
 static struct output *open_outputs;
-
 static const char *const *open_folders;
 
 void output_remove_parts(void)
@@ -36,12 +35,17 @@ void output_remove_parts(void)
     }
 }
 
+static pid_t output_owner; /* the process that opened them: its children have the lists, too */
 static void output_on_signal(int signo)
 {
-    output_remove_parts();
+    if (getpid() == output_owner) {
+        output_remove_parts();
+    }
     raise(signo); /* SA_RESETHAND: it ends the process now */
 }
 
+static const struct sigaction output_ending = {.sa_handler = output_on_signal,
+                                               .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
 static const int output_ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 void output_hold_signals(sigset_t *before)
@@ -63,21 +67,25 @@ static void catch_signals(void)
 
         if (sigaction(output_ending_signals[i], NULL, &action) == 0 &&
             action.sa_handler == SIG_DFL) {
-            action = (struct sigaction){.sa_handler = output_on_signal,
-                                        .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
-            sigaction(output_ending_signals[i], &action, NULL);
+            sigaction(output_ending_signals[i], &output_ending, NULL);
         }
     }
 }
 
 /* Where memory is short the command ends by exit() from wherever it is. A child process has its
  * parent's list, but none of its outputs. */
-static pid_t output_owner;
-
 static void output_on_exit(void)
 {
     if (getpid() == output_owner) {
         output_remove_parts();
+    }
+}
+
+void output_catch_signals(bool pipe)
+{
+    catch_signals();
+    if (pipe) {
+        sigaction(SIGPIPE, &output_ending, NULL);
     }
 }
 
@@ -87,7 +95,7 @@ static void output_watch_end(void)
     if (output_owner == 0) {
         atexit(output_on_exit);
     }
-    output_owner = output_owner == 0 ? getpid() : output_owner;
+    output_owner = getpid();
 }
 
 void output_remove_folders(const char *const *paths)

@@ -80,6 +80,9 @@ void output_remove_parts(void);
 /* Files, and folders if they are empty then, that output_remove_parts() removes, too, in their
  * order; NULL ends the list. No list: none any more. For output_folder.c. */
 void output_remove_folders(const char *const *paths);
+/* The signals that end the command remove these from here on; so does one for a pipe whose reader
+ * has gone, if pipe is true. For commands that no longer catch them themselves. */
+void output_catch_signals(bool pipe);
 /* Holds the signals that end the command, until the caller restores `before`: what is created
  * meanwhile is noted before it can be left behind. */
 void output_hold_signals(sigset_t *before);

@@ -5,10 +5,12 @@
  */
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "host/nearest.h"
 #include "host/select.h"
 #include "trace/slot.h"
 
@@ -127,6 +129,19 @@ int kymo_parse_classes(const char *text, struct kymo_classes *classes, const cha
         }
         text += len + 1;
     }
+}
+
+const char *kymo_class_hint(const char *name, size_t len)
+{
+    static struct nearest nearest;
+    char word[32];
+
+    snprintf(word, sizeof(word), "%.*s", (int)len, name);
+    nearest = (struct nearest){.word = word};
+    for (unsigned i = 0; i < sizeof(class_names) / sizeof(class_names[0]); i++) {
+        nearest_offer(&nearest, class_names[i].name);
+    }
+    return nearest_hint(&nearest);
 }
 
 static uint32_t pr_th_bits(unsigned number)
@@ -276,8 +291,8 @@ int kymo_select_option(struct kymo_select *select, const char *command, int opti
         if (kymo_parse_classes(value, &select->classes, &bad) == 0) {
             return 0;
         }
-        return kymo_usage(command, "%s: --class: there is no class %.*s", command,
-                          (int)strcspn(bad, ","), bad);
+        return kymo_usage(command, "%s: --class: there is no class %.*s%s", command,
+                          (int)strcspn(bad, ","), bad, kymo_class_hint(bad, strcspn(bad, ",")));
     case SELECT_EVENT:
         return select_text_add(command, "event", select->events, &select->nevents, value);
     case SELECT_PID:

@@ -162,8 +162,8 @@ static int pattern_parse(struct pattern *pattern, const char *command, const cha
     if (colon != NULL) {
         snprintf(class, sizeof(class), "%.*s", (int)before, text);
         if (kymo_parse_classes(class, &pattern->classes, &bad) != 0) {
-            return kymo_usage(command, "%s: --event %.*s: there is no class %s", command, (int)len,
-                              text, class);
+            return kymo_usage(command, "%s: --event %.*s: there is no class %s%s", command,
+                              (int)len, text, class, kymo_class_hint(class, strlen(class)));
         }
         text += before + 1;
         len -= before + 1;

@@ -64,7 +64,8 @@ int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 
 int pthread_cond_signal(pthread_cond_t *cond)
 {
-    SYSTEM_PROBE(kymo, cond__signal, cond, 0);
+    const int all = 0;
+    SYSTEM_PROBE(kymo, cond__signal, cond, all);
     int error = SyncCondvarSignal_r(kymo_sync(cond), 0);
 
     return error < 0 ? -error : 0;
@@ -72,7 +73,8 @@ int pthread_cond_signal(pthread_cond_t *cond)
 
 int pthread_cond_broadcast(pthread_cond_t *cond)
 {
-    SYSTEM_PROBE(kymo, cond__signal, cond, 1);
+    const int all = 1;
+    SYSTEM_PROBE(kymo, cond__signal, cond, all);
     int error = SyncCondvarSignal_r(kymo_sync(cond), 1);
 
     return error < 0 ? -error : 0;

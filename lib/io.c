@@ -97,8 +97,8 @@ static ssize_t write_file(int fd, const void *buffer, size_t bytes)
 ssize_t kymo_write(int fd, const void *buffer, size_t bytes)
 {
     SYSTEM_PROBE(kymo, write__entry, fd, buffer, bytes);
-    ssize_t done = write_file(fd, buffer, bytes);
-    SYSTEM_PROBE(kymo, write__return, fd, (long)done);
+    const long done = write_file(fd, buffer, bytes);
+    SYSTEM_PROBE(kymo, write__return, fd, done);
     return done;
 }
 
@@ -116,7 +116,7 @@ static ssize_t io_read_file(int fd, void *buffer, size_t bytes)
 ssize_t kymo_read(int fd, void *buffer, size_t bytes)
 {
     SYSTEM_PROBE(kymo, read__entry, fd, buffer, bytes);
-    ssize_t done = io_read_file(fd, buffer, bytes);
-    SYSTEM_PROBE(kymo, read__return, fd, (long)done);
+    const long done = io_read_file(fd, buffer, bytes);
+    SYSTEM_PROBE(kymo, read__return, fd, done);
     return done;
 }

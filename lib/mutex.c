@@ -29,7 +29,8 @@ static inline int mutex_note_locked(pthread_mutex_t *mutex)
     if (mutex->count & SYNC_COUNT_ROBUST) {
         return kymo_robust_got(mutex);
     }
-    SYSTEM_PROBE(kymo, mutex__acquire, mutex, 0);
+    const int again = 0;
+    SYSTEM_PROBE(kymo, mutex__acquire, mutex, again);
     return 0;
 }
 
@@ -42,7 +43,8 @@ static int mutex_lock_again(pthread_mutex_t *mutex)
         return EAGAIN;
     }
     mutex->count++;
-    SYSTEM_PROBE(kymo, mutex__acquire, mutex, 1);
+    const int again = 1;
+    SYSTEM_PROBE(kymo, mutex__acquire, mutex, again);
     return 0;
 }
 
@@ -63,7 +65,8 @@ int kymo_mutex_wait(pthread_mutex_t *mutex)
 {
     SYSTEM_PROBE(kymo, mutex__block, mutex);
     int error = SyncMutexLock_r(kymo_sync(mutex));
-    SYSTEM_PROBE(kymo, mutex__blocked, mutex, error == 0);
+    const int owned = error == 0;
+    SYSTEM_PROBE(kymo, mutex__blocked, mutex, owned);
     return error;
 }
 
@@ -144,13 +147,15 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
     if (mutex->count & (SYNC_COUNT_DEPTH | SYNC_COUNT_ROBUST)) {
         if (mutex->count & SYNC_COUNT_DEPTH) {
             mutex->count--;
-            SYSTEM_PROBE(kymo, mutex__release, mutex, 1);
+            const int kept = 1;
+            SYSTEM_PROBE(kymo, mutex__release, mutex, kept);
             return 0;
         }
         kymo_robust_leave(mutex);
     }
     /* Called before another thread owns it, so that the times of two owners don't overlap. */
-    SYSTEM_PROBE(kymo, mutex__release, mutex, 0);
+    const int kept = 0;
+    SYSTEM_PROBE(kymo, mutex__release, mutex, kept);
     if (mutex_swap_word(mutex, tid, SYNC_MUTEX_FREE)) {
         return 0;
     }

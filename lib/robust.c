@@ -58,7 +58,8 @@ int kymo_robust_got(pthread_mutex_t *mutex)
         kymo_mutex_release(mutex);
         return EAGAIN;
     }
-    SYSTEM_PROBE(kymo, mutex__acquire, mutex, 0);
+    const int again = 0;
+    SYSTEM_PROBE(kymo, mutex__acquire, mutex, again);
     return mutex->count & SYNC_COUNT_OWNER_DIED ? EOWNERDEAD : 0;
 }
 

@@ -27,13 +27,14 @@ void *kymo_sbrk(ptrdiff_t change)
     char *high = kymo_startup->heap_end;
 
     if (change > high - old || change < low - old) {
-        SYSTEM_PROBE(kymo, heap__full, (long)change, (unsigned long)(high - old));
+        const long wanted = change, left = high - old;
+        SYSTEM_PROBE(kymo, heap__full, wanted, left);
         errno = ENOMEM;
         return (void *)-1;
     }
     heap_next = old + change;
-    SYSTEM_PROBE(kymo, heap__grow, (long)change, (unsigned long)(heap_next - low),
-                 (unsigned long)(high - heap_next));
+    const long grown = change, used = heap_next - low, left = high - heap_next;
+    SYSTEM_PROBE(kymo, heap__grow, grown, used, left);
     return old;
 }
 

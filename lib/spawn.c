@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "abi/sys/states.h"
+#include "lib/include/sys/neutrino_r.h"
 #include "lib/startup.h"
 
 static int pack_args(struct kymo_spawn *spawn, const char *program, char *const argv[])
@@ -82,15 +83,26 @@ uint64_t kymo_cycles_per_sec(void)
     return kymo_startup->cycles_per_sec;
 }
 
-int kymo_thread_name(const char *name)
+int kymo_thread_name_of(int tid, const char *name)
 {
     char text[KYMO_THREAD_NAME_MAX];
     struct _thread_name request = {0, sizeof(text), text};
 
+    if (tid < 0 || tid > KYMO_TID_MAX) {
+        return -ESRCH;
+    }
     strncpy(text, name, sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     request.new_name_len = (int32_t)strlen(text) + 1;
-    return ThreadCtl(_NTO_TCTL_NAME, &request);
+    return ThreadCtl_r(KYMO_TCTL_NAME_OF(tid), &request);
+}
+
+int kymo_thread_name(const char *name)
+{
+    int error = kymo_thread_name_of(0, name);
+
+    errno = error ? -error : errno;
+    return error ? -1 : 0;
 }
 
 int kymo_signal_pulse(uint64_t signals, const struct sigevent *pulse)

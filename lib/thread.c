@@ -206,10 +206,7 @@ int pthread_cancel(pthread_t thread)
 
 int pthread_setname_np(pthread_t thread, const char *name)
 {
-    if (thread != pthread_self()) {
-        return EINVAL;
-    }
-    return kymo_thread_name(name) < 0 ? errno : 0;
+    return -kymo_thread_name_of(thread, name);
 }
 
 int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)

@@ -196,6 +196,7 @@ struct _thread_attr {
     void *tls; /* AArch64 TPIDR_EL0; on Cortex-M the per-thread word (see KYMO_LIB_WORD) */
 };
 #define KYMO_THREAD_DETACHED 0x01
+#define KYMO_TID_MAX 0x7fff /* no tid is greater */
 
 #define _NTO_TCTL_IO 1           /* 0 with ABILITY_DEVICE or ABILITY_INTERRUPT, otherwise EPERM */
 #define _NTO_TCTL_THREADS_HOLD 2 /* the process's other threads stop; data: NULL */
@@ -206,8 +207,9 @@ struct _thread_attr {
 #define _NTO_TCTL_ONE_THREAD_HOLD 8 /* one thread stops; data: its tid, by value */
 #define _NTO_TCTL_ONE_THREAD_CONT 9 /* it continues */
 #define _NTO_TCTL_NAME 11           /* data: struct _thread_name * */
-#define _NTO_TCTL_RUNMASK_GET 100   /* Kymo: data: uint32_t * */
-#define _NTO_TCTL_SIGNAL_EVENT 101  /* Kymo: data: struct _signal_event * */
+#define KYMO_TCTL_NAME_OF(tid) (_NTO_TCTL_NAME | (tid) << 16) /* of this thread; 0: the caller */
+#define _NTO_TCTL_RUNMASK_GET 100                             /* Kymo: data: uint32_t * */
+#define _NTO_TCTL_SIGNAL_EVENT 101 /* Kymo: data: struct _signal_event * */
 /* Signals (bit 1 << number) delivered to the process as a pulse, whose value is the number, instead
  * of ending it; none: all end it again. Never KYMO_SIGKILL (EINVAL). */
 struct _signal_event {

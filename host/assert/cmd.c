@@ -100,7 +100,7 @@ static int assert_option_use(struct assertion *a, int option, int argc, char **a
     case OPT_ACCEPT:
         return assert_accept_use(a, optarg);
     default:
-        return kymo_bad_option("assert", argc, argv, option);
+        return kymo_bad_option("assert", assert_options, argc, argv, option);
     }
 }
 

@@ -107,7 +107,7 @@ static int collect_options_parse(struct request *request, int argc, char **argv)
         case 'h':
             return kymo_help(&kymo_collect_command);
         default:
-            return kymo_bad_option("collect", argc, argv, option);
+            return kymo_bad_option("collect", collect_options, argc, argv, option);
         }
     }
     if (optind + 2 > argc) {

@@ -57,7 +57,7 @@ static void collect_index_json_text(char *to, size_t room, const char *text)
     size_t n = 0;
 
     for (; *text != '\0' && n + JSON_CHAR_MOST < room; text++) {
-        n += json_char(to + n, (unsigned char)*text);
+        n += json_byte(to + n, (unsigned char)*text);
     }
     to[n] = '\0';
 }

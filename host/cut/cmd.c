@@ -80,7 +80,7 @@ static int cut_option_use(struct cut *cut, int option, int argc, char **argv)
         cut->recover = true;
         return 0;
     default:
-        return kymo_bad_option("cut", argc, argv, option);
+        return kymo_bad_option("cut", cut_options, argc, argv, option);
     }
 }
 

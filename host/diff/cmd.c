@@ -163,7 +163,7 @@ static int diff_option_use(struct diff *diff, int option, int argc, char **argv)
     case OPT_SEED:
         return diff_number_parse("--seed", 0, UINT64_MAX, &diff->seed);
     default:
-        return kymo_bad_option("diff", argc, argv, option);
+        return kymo_bad_option("diff", diff_options, argc, argv, option);
     }
 }
 

@@ -146,6 +146,8 @@ enum dt_option_origin { DT_FROM_COMMAND, DT_FROM_PRAGMA, DT_FROM_SETOPT, DT_FROM
 /* From here on the sources are not the user's: their pragmas may only set options that shape output
  * (ANYONE in host/dt/options.def), so that compiling them runs no program and reads no file. */
 void dt_session_distrust(struct dt_session *);
+/* Returns the name of an option by its number, or NULL after the last one. */
+const char *dt_option_name(unsigned number);
 /* Whether only the user may set the option; true: there is no such option. */
 bool dt_option_is_users(const char *name);
 /* NULL, or why not: "Invalid option name", "Invalid value for specified option", and for setopt()

@@ -6,12 +6,13 @@
 #include "host/dtrace/command.h"
 #include "host/kymo.h"
 #include "host/remote/target.h"
+#include "host/nearest.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 256, OPT_HELP, OPT_ELF, OPT_COMPILE, OPT_TIMEOUT };
+enum { OPT_JSON = 256, OPT_HELP, OPT_ELF, OPT_COMPILE, OPT_TIMEOUT, OPT_LIST };
 
 static const char short_options[] = "+3:6:aAb:Bc:CD:eF"
                                     "f:GhHi:I:lL:m:n:o:p:P:qr:s:St:U:vVwx:X:Z";
@@ -20,7 +21,7 @@ const char command_help[] =
     "Usage: kymo dtrace [-aCeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
     "           [-L path] [-o output] [-p pid|name] [-r capture] [-s script]\n"
     "           [-t target] [-U name] [-x opt[=val]] [-X a|c|s|t] [--json] [--elf path]\n"
-    "           [--compile file] [--timeout seconds]\n"
+    "           [--compile file] [--timeout seconds] [--list]\n"
     "           [-P provider[[predicate]action]] [-m [provider:]module[[predicate]action]]\n"
     "           [-f [[provider:]module:]func[[predicate]action]]\n"
     "           [-n [[[provider:]module:]func:]name[[predicate]action]]\n"
@@ -44,6 +45,7 @@ const char command_help[] =
     "  --elf   an ELF file of the target, or a folder of them\n"
     "  --compile  write the compiled program to a file, for BOOT_D\n"
     "  --timeout  how long to wait for an answer of the target (120 seconds)\n"
+    "  --list  list the scripts that come with kymo; -s takes their names, like -s heap.d\n"
     "  -r      with a program or -l: run it on a capture, whose events are the probes; else\n"
     "          print what programs recorded into the capture, with -x log=1 or retain\n"
     "\n"
@@ -192,7 +194,7 @@ static bool take_simple(struct command *c, int option, const char *value)
 /* Returns 0, or the status to end with. */
 static int take_option(struct command *c, int option, char *value)
 {
-    char *equals;
+    char *equals, *path;
     long number;
 
     if (option == 'c' && c->run) {
@@ -213,7 +215,8 @@ static int take_option(struct command *c, int option, char *value)
         c->bits = option == '3' ? 32 : 64;
         return 0;
     case 's':
-        command_source(c, true, DT_SPEC_NAME, value);
+        path = scripts_find(value);
+        command_source(c, true, DT_SPEC_NAME, path ? path : value)->path = path;
         return 0;
     case 'x':
         equals = strchr(value, '=');
@@ -233,12 +236,23 @@ static int take_option(struct command *c, int option, char *value)
         }
         remote_patience((unsigned)number);
         return 0;
+    case OPT_LIST:
+        exit(kymo_stdout_end(scripts_list()));
     case OPT_HELP:
         command_usage(stdout);
         exit(kymo_stdout_end(KYMO_OK));
     }
-    if (is_refused(option)) {
-        return 1;
+    return is_refused(option) ? 1 : 2;
+}
+
+/* getopt_long() has reported the word. */
+static int command_unknown_option(const char *word, const struct option *longs)
+{
+    struct nearest nearest = {.word = word};
+
+    nearest_offer_options(&nearest, longs);
+    if (nearest.name) {
+        fprintf(stderr, "dtrace: did you mean --%s?\n", nearest.name);
     }
     command_usage(stderr);
     return 2;
@@ -250,6 +264,7 @@ int command_parse(struct command *c, int argc, char **argv)
 {
     static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
                                           {"help", no_argument, NULL, OPT_HELP},
+                                          {"list", no_argument, NULL, OPT_LIST},
                                           {"elf", required_argument, NULL, OPT_ELF},
                                           {"compile", required_argument, NULL, OPT_COMPILE},
                                           {"timeout", required_argument, NULL, OPT_TIMEOUT},
@@ -272,7 +287,8 @@ int command_parse(struct command *c, int argc, char **argv)
             } while (ended && optind < argc);
             continue;
         }
-        status = take_option(c, option, optarg);
+        status = option == '?' ? command_unknown_option(argv[optind - 1], longs)
+                               : take_option(c, option, optarg);
         if (status) {
             return status;
         }

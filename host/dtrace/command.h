@@ -20,6 +20,7 @@ struct program_source {
     const char *contents; /* of the script; NULL: read the file */
     const char *name;     /* the text as messages show it: up to the first { / or ; */
     const char **argv;    /* $0, $1 … */
+    char *path;           /* of a script that was found by its name; NULL: by no search */
     struct dt_program *program;
 };
 
@@ -97,6 +98,10 @@ bool command_affordable(struct command *, const void *image);
 /* open.c. Opens the target, and a session with the command's options; returns 0, or the exit
  * status. */
 int command_open(struct command *);
+/* scripts.c. Returns the path of the script with this name that came with the command, to be freed;
+ * NULL: there is none, or the name is a path or one of a file in the current folder. */
+char *scripts_find(const char *name);
+int scripts_list(void); /* prints them, one a line; returns the exit status */
 /* compile.c. Compiles all programs; returns 0, or the exit status. */
 int command_compile(struct command *);
 /* Reports how many probes each program matches, unless with -q. */

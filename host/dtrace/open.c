@@ -6,10 +6,26 @@
 #include "host/dtrace/command.h"
 
 #include "host/log/log.h"
+#include "host/nearest.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Returns "; did you mean NAME?" for the name of no option, or "". */
+static const char *setting_hint(const char *name)
+{
+    static struct nearest nearest;
+
+    nearest = (struct nearest){.word = name};
+    for (unsigned i = 0; dt_option_name(i); i++) {
+        if (strcmp(dt_option_name(i), name) == 0) {
+            return ""; /* its value is wrong */
+        }
+        nearest_offer(&nearest, dt_option_name(i));
+    }
+    return nearest_hint(&nearest);
+}
 
 static int apply_settings(struct command *c)
 {
@@ -19,7 +35,8 @@ static int apply_settings(struct command *c)
         if (why && s->shown) {
             fprintf(stderr, "dtrace: failed to set %s %s: %s\n", s->shown, s->value, why);
         } else if (why) {
-            fprintf(stderr, "dtrace: failed to set -x %s: %s\n", s->name, why);
+            fprintf(stderr, "dtrace: failed to set -x %s: %s%s\n", s->name, why,
+                    setting_hint(s->name));
         }
         if (why) {
             return 1;

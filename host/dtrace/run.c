@@ -130,6 +130,7 @@ void command_clean_up(struct command *c)
     }
     for (unsigned i = 0; i < c->nsources; i++) {
         free((char *)c->sources[i].name);
+        free(c->sources[i].path);
         free(c->sources[i].argv);
     }
     free(c->sources);

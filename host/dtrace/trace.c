@@ -10,6 +10,7 @@
 #include "host/dtrace/replay/replay.h"
 #include "host/dtrace/saved.h"
 #include "host/remote/target.h"
+#include "host/output.h"
 #include "trace/dtrace/log_event.h"
 
 #include <errno.h>
@@ -45,6 +46,9 @@ void command_catch_signals(bool caught)
     remote_interrupts(&dtrace_trace_nsignals);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (!caught) {
+        output_catch_signals(false);
+    }
 }
 
 /* ---- before tracing: what a reader of the log, or of retained memory, must know ----- */
@@ -392,7 +396,7 @@ int command_trace(struct command *c, const void *image, size_t size)
     int status;
 
     command_catch_signals(true);
-    signal(SIGPIPE, SIG_DFL);
+    output_catch_signals(true);
     status = command_enable(c, &consumer, image, size);
     if (!status) {
         status = c->replay                         ? replay_passes(c, &consumer)

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "abi/sys/states.h"
 #include "host/export/follow.h"
@@ -68,9 +69,9 @@ static void name_put(struct out *out, const char *what, int64_t pid, int64_t tid
     chrome_record_begin(out, 'M', pid, tid);
     export_json_member(out, "name", what);
     out_str(out, ",\"args\":{\"name\":\"");
-    for (; *name != '\0'; name++) {
+    for (unsigned taken; *name != '\0'; name += taken) {
         out_room(out);
-        out->used += json_char(out->bytes + out->used, (unsigned char)*name);
+        out->used += json_char(out->bytes + out->used, name, strlen(name), &taken);
     }
     out_str(out, suffix);
     out_str(out, "\"}}");
@@ -283,6 +284,36 @@ static void counter_put(struct export *export, int64_t ns)
     out_str(export->out, "}}");
 }
 
+/* An event that names a thread or a process, which viewers know by another name until then: the
+ * last record of a name holds for the whole trace. */
+static void chrome_name_take(struct export *export, const struct kev_item *item)
+{
+    bool of_thread = item->name != NULL && strcmp(item->name, "PROCTHREAD_NAME") == 0;
+    bool of_process = item->name != NULL && strcmp(item->name, "PROCCREATE_NAME") == 0;
+    const struct kev_value *pid, *tid;
+    const char *name;
+
+    if (strcmp(item->class_name, "PROCESS") != 0 || (!of_thread && !of_process)) {
+        return;
+    }
+    pid = kev_capture_value_of(export->capture, "pid");
+    tid = of_thread ? kev_capture_value_of(export->capture, "tid") : NULL;
+    if (pid == NULL || (of_thread && tid == NULL)) {
+        return;
+    }
+    const int32_t of = (int32_t)pid->integer, thread = tid ? (int32_t)tid->integer : KEV_NOBODY;
+    name = kev_capture_name(export->capture, of, thread);
+    if (name == NULL || *name == '\0') {
+        return;
+    }
+    if (of_process) {
+        name_put(export->out, "process_name", of, 1, name, "");
+        return;
+    }
+    name_put(export->out, "thread_name", of, thread, name, "");
+    name_put(export->out, "thread_name", of, (int64_t)thread + STATE_TID, name, " state");
+}
+
 static int chrome_event_take(struct export *export, const struct kev_item *item)
 {
     struct chrome *chrome = chrome_of(export);
@@ -294,6 +325,7 @@ static int chrome_event_take(struct export *export, const struct kev_item *item)
     cpu_tell(export, item->cpu);
     thread_tell(export, step.thread);
     chrome_event_put(export, item, &step);
+    chrome_name_take(export, item);
     thread_tell(export, step.party);
     chrome_message_put(export, &step);
     counter_put(export, step.ns);

@@ -138,7 +138,7 @@ static int export_option_use(struct command *command, int option, int argc, char
         break;
     }
     if (option < OPT_FORMAT || option >= OPT_FORMAT + (int)FORMATS) {
-        return kymo_bad_option("export", argc, argv, option);
+        return kymo_bad_option("export", command->options, argc, argv, option);
     }
     if (export->format != NULL && export->format != export_format_table[option - OPT_FORMAT]) {
         return kymo_usage("export", "export: either --%s or --%s", export->format->name,

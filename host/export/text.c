@@ -52,8 +52,10 @@ void export_json_args(struct out *out, struct kev_capture *capture)
         }
         out_json_text(out, value->name);
         out_char(out, ':');
-        if (value->type == KEV_VALUE_TEXT || value->type == KEV_VALUE_BYTES) {
+        if (value->type == KEV_VALUE_TEXT) {
             out_json(out, value->text, value->length);
+        } else if (value->type == KEV_VALUE_BYTES) {
+            out_json_bytes(out, value->text, value->length);
         } else if (value->type == KEV_VALUE_SIGNED) {
             out_i64(out, value->integer);
         } else if (value->type == KEV_VALUE_ADDRESS || value->bits > 32) {

@@ -309,7 +309,7 @@ static int extract_main(int argc, char **argv)
             return kymo_help(&kymo_extract_command);
         default:
             if (!extract_take_option(option, &extract, &core)) {
-                return kymo_bad_option("extract", argc, argv, option);
+                return kymo_bad_option("extract", extract_options, argc, argv, option);
             }
         }
     }

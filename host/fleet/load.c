@@ -240,7 +240,7 @@ static int fleet_load_options_parse(struct load *load, int argc, char **argv)
     while ((option = getopt_long(argc, argv, ":h", names, NULL)) != -1) {
         int status = option == 'h' ? 0
                      : option < FLEET_OPT_DEVICE
-                         ? kymo_bad_option("load", argc, argv, option)
+                         ? kymo_bad_option("load", names, argc, argv, option)
                          : fleet_option_use("load", &load->options, option, optarg);
 
         if (option == 'h') {

@@ -453,7 +453,7 @@ static int parquet_options_parse(struct dataset *dataset, struct fleet_options *
             if (option == '?') {
                 kymo_error("export --parquet takes whole captures; kymo cut cuts them");
             }
-            status = kymo_bad_option("export", argc, argv, option);
+            status = kymo_bad_option("export", names, argc, argv, option);
         } else {
             status = fleet_option_use("export", options, option, optarg);
         }

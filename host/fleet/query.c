@@ -97,7 +97,7 @@ static int fleet_query_options_parse(struct query *query, int argc, char **argv)
             }
             break;
         default:
-            return kymo_bad_option("query", argc, argv, option);
+            return kymo_bad_option("query", names, argc, argv, option);
         }
     }
     if (optind == argc) {

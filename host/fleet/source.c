@@ -295,17 +295,19 @@ static size_t fleet_source_path_bytes(const char *name, size_t length)
     return bytes;
 }
 
-/* A board's or an image's name; what has none is unknown. As in tables, a byte that is not
- * printable ASCII is \xNN and a backslash is \\. A name that a folder can't have is cut, and ends
- * in a hash of all of it, so that two such names stay two. */
+/* A board's or an image's name; what has none is unknown. As in tables, what a terminal would obey
+ * is \ooo and a backslash is \\. A name that a folder can't have is cut, and ends in a hash of all
+ * of it, so that two such names stay two. */
 static void name_set(char to[FLEET_NAME + 1], const char *text)
 {
     const size_t most = NAME_MAX - strlen("firmware="), tail = strlen("-12345678");
     const char *from = text[0] == '\0' ? "unknown" : text;
     size_t n = 0, bytes = 0, cut = 0;
 
-    for (const char *at = from; *at != '\0' && bytes <= most; at++) {
-        unsigned length = text_char(to + n, (unsigned char)*at);
+    unsigned taken;
+
+    for (const char *at = from; *at != '\0' && bytes <= most; at += taken) {
+        unsigned length = text_char(to + n, at, strlen(at), &taken);
 
         bytes += fleet_source_path_bytes(to + n, length);
         n += length;

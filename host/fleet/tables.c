@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A capture as rows of CSV, which DuckDB and ClickHouse read alike: a text is quoted and its quotes
- * are doubled, an unknown value is \N. In texts of the capture a byte that is not printable ASCII
- * is \xNN and a backslash is \\, as in `kymo export --csv`; a formula stays as it is.
+ * are doubled, an unknown value is \N. Texts of the capture are escaped as in `kymo export --csv`;
+ * a formula stays as it is.
  *
  * Memory grows with threads and open messages only: a file that has FLEET_ROWS rows goes to the
  * sink, and a new one is begun.

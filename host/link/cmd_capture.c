@@ -120,7 +120,7 @@ static int capture_main(int argc, char **argv)
         case 'h':
             return kymo_help(&kymo_capture_command);
         default:
-            return kymo_bad_option("capture", argc, argv, option);
+            return kymo_bad_option("capture", capture_options, argc, argv, option);
         }
     }
     capture.target = cmd_target(capture.target);

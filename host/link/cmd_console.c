@@ -153,7 +153,7 @@ static int console_main(int argc, char **argv)
             return kymo_help(&kymo_console_command);
         }
         if (option != 't') {
-            return kymo_bad_option("console", argc, argv, option);
+            return kymo_bad_option("console", console_options, argc, argv, option);
         }
         console.target = optarg;
     }

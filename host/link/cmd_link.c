@@ -157,7 +157,7 @@ static int link_main(int argc, char **argv)
         case 'h':
             return kymo_help(&kymo_link_command);
         default:
-            return kymo_bad_option("link", argc, argv, option);
+            return kymo_bad_option("link", link_options, argc, argv, option);
         }
     }
     m.target = cmd_target(m.target);

@@ -2,9 +2,8 @@
 /*
  * --json: one object a line (see row.h). A value that may need more than 53 bits and is not a
  * count is a string of hexadecimal digits, because many readers of JSON hold numbers as doubles:
- * `cycles`, addresses (P) and 64-bit patterns (X). Every other value is a number. A byte of a
- * string that is not printable ASCII is \u00XX, so a line is valid JSON whatever the capture holds,
- * and no byte is lost.
+ * `cycles`, addresses (P) and 64-bit patterns (X). Every other value is a number. Texts
+ * are as host/json_text.h has them, so a line is valid JSON whatever the capture holds.
  */
 #include "host/print/row.h"
 

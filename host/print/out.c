@@ -94,26 +94,28 @@ void out_i64(struct out *out, int64_t value)
 
 void out_text(struct out *out, const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
+    for (unsigned taken; len > 0; text += taken, len -= taken) {
         out_room(out);
-        out->used += text_char(out->bytes + out->used, (unsigned char)text[i]);
+        out->used += text_char(out->bytes + out->used, text, len, &taken);
     }
 }
 
 void out_csv_bytes(struct out *out, const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
+    for (unsigned taken; len > 0; text += taken, len -= taken) {
         out_room(out);
-        out->used += csv_char(out->bytes + out->used, (unsigned char)text[i]);
+        out->used += csv_char(out->bytes + out->used, text, len, &taken);
     }
 }
 
 void out_csv_begin(struct out *out, const char *text, size_t len)
 {
+    unsigned taken;
+
     if (len > 0) {
         out_room(out);
-        out->used += csv_first_char(out->bytes + out->used, (unsigned char)text[0]);
-        out_csv_bytes(out, text + 1, len - 1);
+        out->used += csv_first_char(out->bytes + out->used, text, len, &taken);
+        out_csv_bytes(out, text + taken, len - taken);
     }
 }
 
@@ -157,9 +159,19 @@ void out_seconds(struct out *out, int64_t ns)
 void out_json(struct out *out, const char *text, size_t len)
 {
     out_char(out, '"');
+    for (unsigned taken; len > 0; text += taken, len -= taken) {
+        out_room(out);
+        out->used += json_char(out->bytes + out->used, text, len, &taken);
+    }
+    out_char(out, '"');
+}
+
+void out_json_bytes(struct out *out, const char *bytes, size_t len)
+{
+    out_char(out, '"');
     for (size_t i = 0; i < len; i++) {
         out_room(out);
-        out->used += json_char(out->bytes + out->used, (unsigned char)text[i]);
+        out->used += json_byte(out->bytes + out->used, (unsigned char)bytes[i]);
     }
     out_char(out, '"');
 }

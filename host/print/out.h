@@ -27,7 +27,7 @@ void out_u64(struct out *out, uint64_t value);
 void out_i64(struct out *out, int64_t value);
 /* Prints nanoseconds as seconds, with nine decimals. */
 void out_seconds(struct out *out, int64_t ns);
-/* Prints a string of the capture: a byte that is not printable ASCII as \xNN. */
+/* Prints a string of the capture, escaped, in one line (host/csv_text.h). */
 void out_text(struct out *out, const char *text, size_t len);
 /* Prints a string of the capture amid a cell of CSV, whose quotes the caller prints. */
 void out_csv_bytes(struct out *out, const char *text, size_t len);
@@ -38,6 +38,8 @@ void out_csv_text(struct out *out, const char *text);
 /* Prints a string of the capture in JSON, with its quotes (host/json_text.h); NULL is null. */
 void out_json(struct out *out, const char *text, size_t len);
 void out_json_text(struct out *out, const char *text);
+/* Prints bytes that are no text in JSON: each as the character of its number. */
+void out_json_bytes(struct out *out, const char *bytes, size_t len);
 void out_pad(struct out *out, size_t n);
 
 static inline void out_room(struct out *out)

@@ -172,7 +172,7 @@ static int print_option_use(struct print *print, int option, int argc, char **ar
         print->shape = PRINT_CSV;
         return 0;
     default:
-        return kymo_bad_option("print", argc, argv, option);
+        return kymo_bad_option("print", print_options, argc, argv, option);
     }
 }
 

@@ -3,6 +3,7 @@
  * The wire to a board that is booted for it: QEMU with the image `work`, the demo workload over and
  * over, its console thrown away; it ends with the wire. So a first one-liner works without -t.
  */
+#include "host/output.h"
 #include "host/remote/wire.h"
 #include "host/run/run.h"
 #include "host/temporary.h"
@@ -31,6 +32,8 @@ struct wire_of_boot {
     pid_t qemu;
     int folder_held; /* temporary_directory_hold()'s */
     char folder[SOCKET_FOLDER], spec[SOCKET_FOLDER + sizeof("unix:/link")];
+    char lock[SOCKET_FOLDER + sizeof("/link.lock")];
+    const char *noted[4]; /* what a signal that ends the command removes */
 };
 
 static struct wire_of_boot *remote_boot_wire_of(struct wire *wire)
@@ -55,10 +58,12 @@ static const char *boot_reason(struct wire *wire)
     return remote_boot_wire_of(wire)->link->ops->reason(remote_boot_wire_of(wire)->link);
 }
 
-static void remove_folder(const struct wire_of_boot *w)
+static void remove_folder(struct wire_of_boot *w)
 {
     unlink(w->spec + strlen("unix:"));
+    unlink(w->lock);
     rmdir(w->folder);
+    output_remove_folders(NULL);
     close(w->folder_held);
 }
 
@@ -111,13 +116,22 @@ static bool make_folder(struct wire_of_boot *w)
 {
     static const char *const files[] = {"link", "link.lock", NULL};
 
+    sigset_t before;
+
+    output_hold_signals(&before);
     w->folder_held = temporary_directory_hold("dtrace", files, w->folder, sizeof(w->folder));
     if (w->folder_held < 0) {
         w->folder[0] = '\0';
-        return false;
+    } else {
+        snprintf(w->spec, sizeof(w->spec), "unix:%s/link", w->folder);
+        snprintf(w->lock, sizeof(w->lock), "%s/link.lock", w->folder);
+        w->noted[0] = w->spec + strlen("unix:");
+        w->noted[1] = w->lock;
+        w->noted[2] = w->folder;
+        output_remove_folders(w->noted);
     }
-    snprintf(w->spec, sizeof(w->spec), "unix:%s/link", w->folder);
-    return true;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return w->folder_held >= 0;
 }
 
 static bool start_qemu(struct wire_of_boot *w)

@@ -172,16 +172,27 @@ static void elf_files_add_program(void *arg, const char *name, const void *data,
 
 /* ---- all of them ------------------------------------------------------------------- */
 
+/* Reports those that can't be read, and returns whether there are none. They go before any that is
+ * the wrong one: what it is wrong for may be in them. */
+static bool elf_files_readable(const struct elf_files *e, const char *const *paths, unsigned n)
+{
+    bool ok = true;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (access(paths[i], R_OK) != 0) {
+            fprintf(stderr, "%s: %s: %s\n", e->command, paths[i], strerror(errno));
+            ok = false;
+        }
+    }
+    return ok;
+}
+
 /* Refuses an ELF named by the user that nothing on the target matches. */
 static bool elf_files_refuse_path(const struct elf_files *e, const char *path)
 {
     char theirs[ELF_ID_TEXT], wanted[ELF_ID_TEXT];
     struct elf_id id;
 
-    if (access(path, R_OK) != 0) {
-        fprintf(stderr, "%s: %s: %s\n", e->command, path, strerror(errno));
-        return false;
-    }
     if (!elf_id_is_elf(path)) {
         fprintf(stderr, "%s: %s: no ELF file: %s takes an ELF file or a folder of them\n",
                 e->command, path, e->option);
@@ -224,6 +235,9 @@ static bool add_all(const struct elf_files *e, struct dt_session *session, const
 bool elf_files_add(const struct elf_files *e, struct dt_session *session, const char *const *paths,
                    unsigned n, bool quiet)
 {
+    if (!elf_files_readable(e, paths, n)) {
+        return false;
+    }
     char *kernel = has_id(e) ? find_kernel(e, paths, n) : NULL, id[ELF_ID_TEXT];
     bool ok = true;
 

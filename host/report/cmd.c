@@ -96,7 +96,7 @@ static int report_options_parse(struct page *page, int argc, char **argv)
             report->symbols[report->nsymbols++] = optarg;
             break;
         default:
-            return kymo_bad_option("report", argc, argv, option);
+            return kymo_bad_option("report", report_options, argc, argv, option);
         }
     }
     if (optind + 1 != argc) {

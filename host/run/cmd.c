@@ -135,7 +135,7 @@ static int run_option_use(struct run *run, int option, int argc, char **argv)
         return 0;
     case '?':
     case ':':
-        return kymo_bad_option("run", argc, argv, option);
+        return kymo_bad_option("run", run_options, argc, argv, option);
     default:
         return value_use(run, option);
     }

@@ -1,8 +1,9 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kernel calls that fail: by program, call and errno; and how many calls there were in all. Those of
- * this script's own consumer don't count.
+ * Kernel calls that fail, by program, call and errno.
+ *
+ * At the end how many calls there were in all. Those of this script's own consumer don't count.
  *
  *   kymo dtrace -s errors.d [SECONDS]         default 1
  */

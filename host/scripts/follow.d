@@ -1,8 +1,9 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One call of a function of a program, from its first instruction to its last: every function of
- * the program and of the kernel that its thread enters and leaves. U: in the program; K: in a
+ * One call of a function: what it calls in program and kernel.
+ *
+ * From its first instruction to its last, every function that its thread enters and leaves. U: in the program; K: in a
  * kernel call; -: in an interrupt, or on the way into a call. What the thread does for the probes
  * themselves is left out: each of the program's is an exception. Figure 2 of the DTrace paper
  * (docs/guide/follow.md).

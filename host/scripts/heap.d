@@ -1,7 +1,9 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a program's heap grows: ten times a second how much of the memory that the process has for it
+ * How a program's heap grows, for whose calls; what is not freed.
+ *
+ * Ten times a second how much of the memory that the process has for it
  * malloc() has taken since tracing began, and how much of that is in use, if either has changed; at
  * the end for whose calls it was taken, and what was not freed. IN USE counts what was asked for;
  * it may be a little off if several threads allocate at the same time.

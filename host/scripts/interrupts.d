@@ -1,7 +1,9 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts: how many of each line on each CPU, and two histograms of nanoseconds: how long from an
+ * Interrupts by line, and how long until their threads run.
+ *
+ * How many came of each line on each CPU, and two histograms of nanoseconds: how long from an
  * interrupt until the threads that it woke were ready, and until the next thread ran.
  *
  *   kymo dtrace -s interrupts.d [SECONDS]     default 1

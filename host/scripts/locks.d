@@ -1,6 +1,8 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * How often and how long threads wait for mutexes and semaphores.
+ *
  * Lock contention: how often and how long threads waited for mutexes and semaphores, by program and
  * by lock, and how often a CPU looked at the kernel's lock before it had it. A lock that is free
  * when it is asked for never enters the kernel and does not count. A semaphore that is no lock but

@@ -1,8 +1,9 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a program allocates: sizes by the function that calls malloc(), and the paths of calls that
- * ask for most, in bytes. calloc() and realloc() call malloc() themselves.
+ * What a program allocates, by function and by path of calls.
+ *
+ * Sizes by the function that calls malloc(), and the paths of calls that ask for most, in bytes. calloc() and realloc() call malloc() themselves.
  *
  *   kymo dtrace -c PROGRAM -s malloc.d            until the program ends
  *   kymo dtrace -p PROGRAM -s malloc.d SECONDS    of one that runs

@@ -1,7 +1,9 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long clients wait for replies: microseconds from MsgSend() to its return, by program, as a
+ * How long clients wait for replies, by program.
+ *
+ * Microseconds from MsgSend() to its return, by program, as a
  * histogram, and the longest.
  *
  *   kymo dtrace -s msglatency.d [SECONDS]     default 1

@@ -1,7 +1,9 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Off-CPU time: for what each program's threads waited, and how long, in microseconds. The state
+ * For what each program's threads wait, and how long.
+ *
+ * Off-CPU time in microseconds. The state
  * says for what: STATE_READY (could run, had no CPU), STATE_REPLY, STATE_NANOSLEEP, STATE_SEM … as
  * docs/reference/events.md has them.
  *

@@ -1,6 +1,8 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * Mutexes that another thread owned: who waited for how long.
+ *
  * Mutexes of programs that another thread owned when they were asked for: how often and how long
  * each caller waited, and how long a mutex was held that others waited for. A mutex that is free
  * when it is asked for never enters the kernel and does not count.

@@ -1,7 +1,9 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long each pass of a control loop takes, that is each call of a function of a program, and
+ * How long each pass of a control loop takes, and the outliers.
+ *
+ * A pass is each call of a function of a program, and
  * which passes are outliers: a line for each that took more than four times the mean of those
  * before it, with how much of it the thread had no CPU, and which program had it then.
  *

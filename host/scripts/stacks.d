@@ -1,7 +1,9 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where programs compute: a sample of every CPU 199 times a second, by program and by stack of
+ * Where programs compute: samples of the stacks on every CPU.
+ *
+ * A sample of every CPU 199 times a second, by program and by stack of
  * functions, the innermost first. Idle CPUs don't count. Names are looked up at the end: a program
  * that has ended by then has only addresses.
  *

@@ -1,7 +1,8 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Running programs: how long each program had a CPU, on which, and how often it got one.
+ * Which programs run: how long, on which CPU, and how often.
+ *
  * `kymo` is the idle threads.
  *
  *   kymo dtrace -s whoruns.d [SECONDS]        default 1

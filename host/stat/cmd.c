@@ -57,7 +57,7 @@ static int stat_options_parse(struct request *request, int argc, char **argv)
         } else if (option == OPT_ALL) {
             request->all = true;
         } else {
-            return kymo_bad_option("stat", argc, argv, option);
+            return kymo_bad_option("stat", stat_options, argc, argv, option);
         }
     }
     if (optind + 1 != argc) {

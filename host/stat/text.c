@@ -62,9 +62,7 @@ static void put_path(FILE *to, const char *path)
 /* A string of the capture, safe for a terminal. */
 static void put_safe(FILE *to, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        fputc(*text >= ' ' && *text < 0x7f ? *text : '?', to);
-    }
+    put_path(to, text);
 }
 
 const char *stat_doubt(const struct stat *stat)

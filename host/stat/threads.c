@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "host/escape.h"
 #include "host/stat/stat.h"
 
 #define EVENT_CREATE 24
@@ -70,11 +71,18 @@ static void text_take(char to[64], const struct kev_event *event, unsigned word)
     const char *from = (const char *)(event->words + word);
     size_t len = event->nwords > word ? strnlen(from, 4 * (event->nwords - word)) : 0;
 
-    len = len < 63 ? len : 63;
-    for (size_t i = 0; i < len; i++) {
-        to[i] = from[i] >= ' ' && from[i] < 0x7f ? from[i] : '?';
+    char one[4];
+    size_t used = 0;
+
+    for (unsigned taken; len > 0; from += taken, len -= taken) {
+        unsigned n = escape_line_char(one, from, len, &taken);
+        if (used + n > 63) {
+            break;
+        }
+        memcpy(to + used, one, n);
+        used += n;
     }
-    to[len] = '\0';
+    to[used] = '\0';
 }
 
 static uint64_t stat_threads_span_cycles(uint64_t from, uint64_t to)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/escape.h"
 #include "host/json_text.h"
 #include "host/kymo.h"
 #include "host/reader/kev.h"
@@ -89,7 +90,7 @@ static int symbols_options_parse(struct request *request, int argc, char **argv)
             request->recover = true;
             break;
         default:
-            return kymo_bad_option("symbols", argc, argv, option);
+            return kymo_bad_option("symbols", symbols_options, argc, argv, option);
         }
     }
     if (optind == argc) {
@@ -174,10 +175,14 @@ static void symbols_json_text(const char *key, const char *text)
 /* A text of the capture in a column: no byte of it reaches the terminal as a control. */
 static void column_put(const char *text, int width)
 {
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
+    size_t left = strlen(text);
+    char one[4];
 
-        width -= c < ' ' || c >= 0x7f ? printf("\\%03o", c) : printf("%c", c);
+    for (unsigned taken; left > 0; text += taken, left -= taken) {
+        unsigned n = escape_line_char(one, text, left, &taken);
+
+        fwrite(one, 1, n, stdout);
+        width -= taken > 1 ? 1 : (int)n;
     }
     printf("%*s", width > 0 ? width + 1 : 1, "");
 }

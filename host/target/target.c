@@ -4,11 +4,13 @@
  */
 #include "host/target/target.h"
 
+#include "host/nearest.h"
 #include "host/remote/target.h"
 #include "host/remote/wire.h"
 #include "host/self/target.h"
 #include "host/target/offline.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct target *open_self(const char *spec, const char **why)
@@ -66,7 +68,14 @@ struct target *target_open(const char *spec, const char **why)
             return rows[i].open(spec, why);
         }
     }
-    *why = "no such target; there are: unix:PATH, tcp:HOST:PORT, /dev/tty...[@BAUD], "
-           "boot[:BOARD], elf:PATH, self";
+    static char text[160];
+    struct nearest nearest = {.word = spec};
+    nearest_offer(&nearest, "boot");
+    nearest_offer(&nearest, "self");
+    snprintf(text, sizeof(text),
+             "no such target; there are: unix:PATH, tcp:HOST:PORT, /dev/tty...[@BAUD], "
+             "boot[:BOARD], elf:PATH, self%s",
+             nearest_hint(&nearest));
+    *why = text;
     return NULL;
 }

@@ -135,7 +135,7 @@ static int top_option_use(struct top *top, int option, int argc, char **argv)
     case 'h':
         return kymo_help(&kymo_top_command);
     default:
-        return kymo_bad_option("top", argc, argv, option);
+        return kymo_bad_option("top", top_options, argc, argv, option);
     }
 }
 

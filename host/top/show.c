@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/escape.h"
 #include "host/json_text.h"
 #include "host/top/top.h"
 
@@ -105,15 +106,22 @@ __attribute__((format(printf, 3, 4))) static void put_line(FILE *to, const struc
     va_start(args, format);
     int n = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    if (style->columns > 0 && n > (int)style->columns) {
-        text[style->columns < sizeof(text) ? style->columns : sizeof(text) - 1] = '\0';
-    }
-    for (char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < ' ' || (unsigned char)*c >= 0x7f) {
-            *c = '?';
+    size_t left = n < 0 ? 0 : strlen(text);
+    unsigned column = 0;
+    char one[4];
+
+    for (const char *at = text; left > 0;) {
+        unsigned taken, bytes = escape_line_char(one, at, left, &taken);
+
+        column += taken > 1 ? 1 : bytes;
+        if (style->columns > 0 && column > style->columns) {
+            break;
         }
+        fwrite(one, 1, bytes, to);
+        at += taken;
+        left -= taken;
     }
-    fprintf(to, "%s%s\n", text, style->lines > 0 ? "\033[K" : "");
+    fprintf(to, "%s\n", style->lines > 0 ? "\033[K" : "");
 }
 
 void top_show(FILE *to, const struct top_frame *frame, const struct top_style *style)

@@ -213,7 +213,7 @@ static int verify_main(int argc, char **argv)
             return kymo_help(&kymo_verify_command);
         }
         if (option != OPT_JSON) {
-            return kymo_bad_option("verify", argc, argv, option);
+            return kymo_bad_option("verify", verify_options, argc, argv, option);
         }
         json = true;
     }

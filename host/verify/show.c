@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/escape.h"
 #include "host/json_text.h"
 #include "host/kev/inside.h"
 #include "host/verify/show.h"
@@ -52,14 +53,11 @@ static const struct kev *show_reader(const struct verify_result *result)
 
 static void show_safe(const char *text)
 {
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
+    size_t left = strlen(text);
+    char one[4];
 
-        if (c < ' ' || c >= 0x7f) {
-            printf("\\%03o", c);
-        } else {
-            putchar(c);
-        }
+    for (unsigned taken; left > 0; text += taken, left -= taken) {
+        fwrite(one, 1, escape_line_char(one, text, left, &taken), stdout);
     }
 }
 

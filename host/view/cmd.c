@@ -194,7 +194,7 @@ static int view_options_parse(struct view *view, int argc, char **argv)
             view->report.symbols[view->report.nsymbols++] = optarg;
             break;
         default:
-            return kymo_bad_option("view", argc, argv, option);
+            return kymo_bad_option("view", view_options, argc, argv, option);
         }
     }
     return inputs_check(view, argc, argv);

@@ -129,7 +129,7 @@ static int option_take(struct request *request, int argc, char **argv, int optio
         request->recover = true;
         return -1;
     default:
-        return kymo_bad_option("why", argc, argv, option);
+        return kymo_bad_option("why", why_options, argc, argv, option);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The answer of kymo why for programs: one JSON object a line, times in nanoseconds since the
- * capture's start. Bytes of names that are no printable ASCII become \u00XX. Proof:
+ * capture's start. Names are as host/json_text.h has them. Proof:
  * test/host/why/check.
  */
 #include <inttypes.h>

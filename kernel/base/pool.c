@@ -47,6 +47,14 @@ void *pool_alloc(struct pool *pool)
     return object;
 }
 
+void *pool_alloc_charged(struct pool *pool, struct quota *quota, enum kymo_limit kind)
+{
+    if (!quota_charge(quota, kind, 1)) {
+        return NULL;
+    }
+    return table_charged(pool_alloc(pool), quota, kind);
+}
+
 void pool_free(struct pool *pool, void *object)
 {
     kernel_assert(pool->used > 0 && object != pool->free);

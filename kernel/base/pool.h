@@ -29,13 +29,7 @@ bool pool_ready(struct pool *pool);
 void *pool_alloc(struct pool *pool);
 /* Charges one object to the account and allocates it. Returns NULL, with nothing charged, if the
  * account has no room or there is no memory. */
-static inline void *pool_alloc_charged(struct pool *pool, struct quota *quota, enum kymo_limit kind)
-{
-    if (!quota_charge(quota, kind, 1)) {
-        return NULL;
-    }
-    return table_charged(pool_alloc(pool), quota, kind);
-}
+void *pool_alloc_charged(struct pool *pool, struct quota *quota, enum kymo_limit kind);
 void pool_free(struct pool *pool, void *object);
 
 #endif

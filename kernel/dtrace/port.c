@@ -167,13 +167,13 @@ COLD const char *dtrace_port_pidname(int32_t pid)
 
 static const struct thread *port_thread_of(const struct process *proc, int32_t tid)
 {
-    const struct thread *t = NULL;
-    int i = tid > 0 ? tid - 1 : 0;
+    unsigned i = tid == 0 ? 0 : thread_slot(tid);
+    const struct thread *t;
 
     do {
-        t = i < CONFIG_THREADS_PER_PROCESS ? proc->threads[i] : NULL;
+        t = proc->threads[i];
     } while (!t && tid == 0 && ++i < CONFIG_THREADS_PER_PROCESS);
-    return tid >= 0 && t && t->pid == proc->pid ? t : NULL;
+    return t && t->pid == proc->pid && (tid == 0 || t->tid == tid) ? t : NULL;
 }
 
 static uint64_t life_of(const struct thread *t)

@@ -46,9 +46,10 @@ struct process {
     uintptr_t user_word;    /* [k] KYMO_TRACE_USERWORD, 0: none */
     uintptr_t sites;        /* [k] KYMO_TRACE_USERSITES */
     uint16_t nsites;        /* [k] */
+    uint16_t last_tid;      /* [k] of its most recent thread */
     /* [I] address of its struct kymo_startup, which refers to the library's sites */
     uintptr_t startup;
-    struct thread *threads[CONFIG_THREADS_PER_PROCESS];    /* [k] by tid - 1 */
+    struct thread *threads[CONFIG_THREADS_PER_PROCESS];    /* [k] by thread_slot() */
     struct channel *channels[CONFIG_CHANNELS_PER_PROCESS]; /* [k] by chid - 1 */
     /* [k] most recent of the channels that are being destroyed; NULL: none */
     struct channel *closing;

@@ -155,12 +155,15 @@ static uint64_t thread_blocked_on(const struct thread *t)
 
 static struct thread *thread_at_least(const struct process *p, int tid)
 {
-    for (int i = tid > 1 ? tid : 1; i <= CONFIG_THREADS_PER_PROCESS; i++) {
-        if (p->threads[i - 1]) {
-            return p->threads[i - 1];
+    struct thread *found = NULL;
+
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = p->threads[i];
+        if (t && t->tid >= tid && (!found || t->tid < found->tid)) {
+            found = t;
         }
     }
-    return NULL;
+    return found;
 }
 
 /* unused: number of untouched bytes of an idle thread's stack, which is the kernel's on that

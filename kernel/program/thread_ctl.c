@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ThreadCtl: run mask and name of the calling thread, whether its process may drive devices,
- * holding threads of its process (kernel/thread/thread_hold.c), and signals that its process
- * receives as pulses (kernel/program/signal.c). Kernel lock held. Errors: unknown commands: EINVAL;
- * unknown threads: ESRCH; a mask without an online CPU: EINVAL; a name of more than 15 bytes:
- * ENAMETOOLONG; a sigevent that isn't a valid pulse, or SIGKILL: EINVAL, EBADF, EPERM. Tested by
- * test/kernel and test/board/programs/t_qnx.c.
+ * ThreadCtl: run mask of the calling thread, name of a thread of its process, whether the process
+ * may drive devices, holding threads of its process (kernel/thread/thread_hold.c), and signals that
+ * its process receives as pulses (kernel/program/signal.c). Kernel lock held. Errors: unknown
+ * commands: EINVAL; unknown threads: ESRCH; a mask without an online CPU: EINVAL; a name of more
+ * than 15 bytes: ENAMETOOLONG; a sigevent that isn't a valid pulse, or SIGKILL: EINVAL, EBADF,
+ * EPERM. Tested by test/kernel and test/board/programs/t_qnx.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -56,13 +56,16 @@ static long ctl_io(struct thread *self)
 }
 
 /* The buffer holds the new name on entry, and on return the old one if it fits. */
-static long ctl_name(struct thread *self, uintptr_t data)
+static long ctl_name(struct thread *t, uintptr_t data)
 {
     struct _thread_name request;
     char name[KYMO_THREAD_NAME_MAX] = "";
-    size_t old = strlen(self->name) + 1;
 
-    if (copy_in(self->proc, &request, data, sizeof(request))) {
+    if (!t) {
+        return -ESRCH;
+    }
+    size_t old = strlen(t->name) + 1;
+    if (copy_in(t->proc, &request, data, sizeof(request))) {
         return -EFAULT;
     }
     uintptr_t buffer = (uintptr_t)request.name_buf;
@@ -70,22 +73,22 @@ static long ctl_name(struct thread *self, uintptr_t data)
     if (!read_only && request.new_name_len > KYMO_THREAD_NAME_MAX) {
         return -ENAMETOOLONG;
     }
-    if (!read_only && copy_in(self->proc, name, buffer, (size_t)request.new_name_len)) {
+    if (!read_only && copy_in(t->proc, name, buffer, (size_t)request.new_name_len)) {
         return -EFAULT;
     }
-    if (!read_only && request.new_name_len == KYMO_THREAD_NAME_MAX && name[sizeof(name) - 1]) {
+    if (name[sizeof(name) - 1]) {
         return -ENAMETOOLONG;
     }
     if (request.name_buf_len > 0) {
         size_t n = old < (size_t)request.name_buf_len ? old : (size_t)request.name_buf_len;
-        if (copy_out(self->proc, buffer, self->name, n) && read_only) {
+        if (copy_out(t->proc, buffer, t->name, n) && read_only) {
             return -EFAULT;
         }
     }
     if (!read_only) {
-        memcpy(self->name, name, sizeof(name));
-        trace_thread_name(self->proc->pid, self->tid, self->name);
-        retain_thread(self);
+        memcpy(t->name, name, sizeof(name));
+        trace_thread_name(t->pid, t->tid, t->name);
+        retain_thread(t);
     }
     return 0;
 }
@@ -112,30 +115,36 @@ static long ctl_signal_event(struct process *proc, uintptr_t data)
     return 0;
 }
 
+static void ctl_hold(struct thread *t, bool hold)
+{
+    if (hold) {
+        thread_hold(t);
+    } else {
+        thread_continue(t);
+    }
+}
+
 static long ctl_one(struct thread *self, int tid, bool hold)
 {
-    struct thread *t = thread_find(self->proc, tid);
+    struct thread *t = thread_living(self->proc, tid);
 
-    if (!t || t->state == STATE_DEAD) {
+    if (!t) {
         return -ESRCH;
     }
-    if (!hold) {
-        thread_continue(t);
-        return 0;
-    }
-    if (t == self) {
+    if (t == self && hold) {
         return thread_hold_self(self);
     }
-    thread_hold(t);
+    ctl_hold(t, hold);
     return 0;
 }
 
 /* Holds or continues all threads of the process except the caller. */
 static long ctl_others(struct thread *self, bool hold)
 {
-    for (int tid = 1; tid <= CONFIG_THREADS_PER_PROCESS; tid++) {
-        if (tid != self->tid && thread_find(self->proc, tid)) {
-            ctl_one(self, tid, hold);
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = self->proc->threads[i];
+        if (t && t != self && t->state != STATE_DEAD) {
+            ctl_hold(t, hold);
         }
     }
     return 0;
@@ -143,6 +152,10 @@ static long ctl_others(struct thread *self, bool hold)
 
 long ker_thread_ctl(struct thread *self, const uintptr_t *args)
 {
+    if ((args[0] & 0xffff) == _NTO_TCTL_NAME) {
+        int tid = (int)(args[0] >> 16);
+        return ctl_name(tid == 0 ? self : thread_living(self->proc, tid), args[1]);
+    }
     switch (args[0]) {
     case _NTO_TCTL_ONE_THREAD_HOLD:
     case _NTO_TCTL_ONE_THREAD_CONT:
@@ -158,8 +171,6 @@ long ker_thread_ctl(struct thread *self, const uintptr_t *args)
         return ctl_runmask(self, (uint32_t)args[1]);
     case _NTO_TCTL_RUNMASK_GET:
         return copy_out(self->proc, args[1], &self->runmask, sizeof(self->runmask));
-    case _NTO_TCTL_NAME:
-        return ctl_name(self, args[1]);
     case _NTO_TCTL_SIGNAL_EVENT:
         return ctl_signal_event(self->proc, args[1]);
     default:

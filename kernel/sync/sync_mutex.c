@@ -47,7 +47,7 @@ static void inherit_all(struct process *proc)
 
     list_for_each (pos, &proc->sync_waiters) {
         const struct thread *t = list_entry(pos, struct thread, ready);
-        uint8_t *at = t->sync_owner ? &highest[t->sync_owner->tid - 1] : NULL;
+        uint8_t *at = t->sync_owner ? &highest[thread_slot(t->sync_owner->tid)] : NULL;
         if (at && t->priority > *at) {
             *at = t->priority;
         }
@@ -79,12 +79,7 @@ static bool move_waiters(uintptr_t addr, const struct thread *old, struct thread
 /* Returns the thread whose tid is in the word, or NULL if it doesn't exist (any more). */
 static struct thread *owner_of(struct process *proc, uint32_t word)
 {
-    uint32_t tid = word & ~SYNC_WAITING;
-    if (tid & ~SYNC_TID_MASK) {
-        return NULL;
-    }
-    struct thread *t = thread_find(proc, (int)tid);
-    return t && t->state != STATE_DEAD ? t : NULL;
+    return thread_living(proc, (int)(word & ~SYNC_WAITING));
 }
 
 /* Gives t a mutex that no living thread owns, if the word is unchanged. Threads that wait for it
@@ -176,7 +171,7 @@ long ker_sync_mutex_revive(struct thread *self, const uintptr_t *args)
         return error;
     }
     uint32_t word = sync->owner;
-    bool a_tid = !(word & ~(SYNC_WAITING | SYNC_TID_MASK)) && (word & SYNC_TID_MASK);
+    bool a_tid = (word & ~SYNC_WAITING) - 1 < SYNC_TID_MASK;
     if (word != SYNC_OWNER_DEAD && (!a_tid || owner_of(self->proc, word))) {
         return -EINVAL;
     }

@@ -20,12 +20,8 @@ static long sched_calls_target(struct thread *self, int pid, int tid, struct thr
     if (!proc) {
         return -ESRCH;
     }
-    if (tid == 0) {
-        *out = proc == self->proc ? self : thread_find(proc, 1);
-    } else {
-        *out = thread_find(proc, tid);
-    }
-    return *out && (*out)->state != STATE_DEAD ? 0 : -ESRCH;
+    *out = tid == 0 && proc == self->proc ? self : thread_living(proc, tid == 0 ? 1 : tid);
+    return *out ? 0 : -ESRCH;
 }
 
 long ker_sched_get(struct thread *self, const uintptr_t *args)

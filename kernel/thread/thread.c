@@ -35,11 +35,16 @@ void thread_init(void)
 
 struct thread *thread_find(struct process *proc, int tid)
 {
-    if (tid < 1 || tid > CONFIG_THREADS_PER_PROCESS) {
-        return NULL;
-    }
-    struct thread *t = proc->threads[tid - 1];
-    return t && !(t->flags & THREAD_FORGOTTEN) ? t : NULL;
+    struct thread *t = proc->threads[thread_slot(tid)];
+
+    return t && t->tid == tid && !(t->flags & THREAD_FORGOTTEN) ? t : NULL;
+}
+
+struct thread *thread_living(struct process *proc, int tid)
+{
+    struct thread *t = thread_find(proc, tid);
+
+    return t && t->state != STATE_DEAD ? t : NULL;
 }
 
 struct thread *thread_by_index(unsigned index)
@@ -69,10 +74,10 @@ void thread_free(struct thread *t)
 {
     kernel_assert(kernel_locked());
     kernel_assert(t->state == STATE_DEAD || t->state == STATE_STOPPED);
-    kernel_assert(t->proc->threads[t->tid - 1] == t);
+    kernel_assert(t->proc->threads[thread_slot(t->tid)] == t);
     kernel_assert(t != arch_cpu()->current && !handoff_of(t));
     kernel_assert(!pulse_queued(&t->notice));
-    t->proc->threads[t->tid - 1] = NULL;
+    t->proc->threads[thread_slot(t->tid)] = NULL;
     quota_release(&t->proc->quota, KYMO_LIMIT_THREADS, 1);
     generations[t->index]++;
     t->proc = NULL;
@@ -90,11 +95,16 @@ void thread_forget(struct thread *t)
     }
 }
 
-static int free_tid(const struct process *proc)
+/* Returns the next tid after the process's previous one whose slot is free, or 0. So a tid is used
+ * again only after all others, and identifies one thread for long. */
+static int next_tid(const struct process *proc)
 {
+    int tid = proc->last_tid;
+
     for (int i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
-        if (!proc->threads[i]) {
-            return i + 1;
+        tid = tid == KYMO_TID_MAX ? 1 : tid + 1;
+        if (!proc->threads[thread_slot(tid)]) {
+            return tid;
         }
     }
     return 0;
@@ -103,7 +113,8 @@ static int free_tid(const struct process *proc)
 /* Allocates a thread in its tables, zeroed. */
 static struct thread *thread_new(struct process *proc)
 {
-    int tid = free_tid(proc);
+    int tid = next_tid(proc);
+    struct thread **slot = &proc->threads[thread_slot(tid)];
 
     if (tid == 0) {
         return NULL;
@@ -112,7 +123,7 @@ static struct thread *thread_new(struct process *proc)
     if (!t) {
         return NULL;
     }
-    kernel_assert(!proc->threads[tid - 1] && !t->proc);
+    kernel_assert(!*slot && !t->proc);
     t->proc = proc;
     t->tid = tid;
     t->pid = proc->pid;
@@ -126,7 +137,8 @@ static struct thread *thread_new(struct process *proc)
     t->born = arch_cycles();
     list_init(&t->ready);
     list_init(&t->joiners);
-    proc->threads[tid - 1] = t;
+    *slot = t;
+    proc->last_tid = (uint16_t)tid;
     return t;
 }
 

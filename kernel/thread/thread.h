@@ -43,7 +43,7 @@ struct thread {
     struct arch_context ctx;     /* [k] must be first: used by the ports' assembler */
     uintptr_t args[6];           /* [k] of the current call, copied once from registers */
     struct process *proc;        /* [I] */
-    int32_t tid;                 /* [I] from 1 */
+    int32_t tid;                 /* [I] 1 to KYMO_TID_MAX */
     int32_t pid;                 /* [I] proc's */
     struct dtrace_thread dtrace; /* [c] belongs to the D machine */
     uint8_t state;               /* [k] STATE_*; only thread_set_state() writes it */
@@ -186,9 +186,15 @@ extern thread_gone_call *const thread_gone[];
  * returns whether there is more. t->queue_seq is 0 before the first part. */
 typedef bool thread_gone_piece(struct thread *t);
 extern thread_gone_piece *const thread_gone_pieces[];
-extern thread_gone_call *const thread_killed[];            /* DEAD, and not by its own call */
-extern thread_gone_call *const thread_ended[];             /* DEAD, and THDESTROY emitted */
-struct thread *thread_find(struct process *proc, int tid); /* or NULL; also for tid 0 */
+extern thread_gone_call *const thread_killed[]; /* DEAD, and not by its own call */
+extern thread_gone_call *const thread_ended[];  /* DEAD, and THDESTROY emitted */
+/* Returns the slot in its process's threads[] that a tid shares with tids that are not in use. */
+static inline unsigned thread_slot(int32_t tid)
+{
+    return (unsigned)(tid - 1) % CONFIG_THREADS_PER_PROCESS;
+}
+struct thread *thread_find(struct process *proc, int tid);   /* or NULL; also for tid 0 */
+struct thread *thread_living(struct process *proc, int tid); /* likewise, unless it is DEAD */
 struct thread *thread_by_index(unsigned index);
 /* Returns the ended thread whose table slot was not reused, with its pid, tid and name, or NULL. */
 const struct thread *thread_ended_by_index(unsigned index);
@@ -268,8 +274,7 @@ static inline long thread_block(struct thread *t, enum thread_state state)
     thread_set_state(t, state);
     return KER_BLOCKED;
 }
-/* Makes a blocked or STOPPED thread READY with the call's result. Precondition: it is in no
- * queue. */
+/* Makes a blocked or STOPPED thread, which is in no queue, READY with the call's result. */
 void thread_wake(struct thread *t, long value, int error);
 /* Like thread_wake(), for a thread whose result was set when it blocked. */
 void thread_wake_set(struct thread *t);
@@ -313,10 +318,9 @@ extern const struct wait_kind *const wait_kinds[STATE_MAX];
 /* For threads that are in no queue: the code that wakes them finds them by other means. */
 extern const struct wait_kind thread_wait_unqueued;
 extern const struct wait_kind thread_wait_join;
-/* WAITCTX: the thread is in a list by its ready node, and its call is tried again when it is
- * woken. */
+/* WAITCTX: a thread in a list by its ready node, whose call is tried again when it is woken. */
 extern const struct wait_kind thread_wait_context;
-/* Ends a cancel() that has removed t from its queue. Returns true. */
+/* Ends a cancel() that has removed t from its queue; returns true. */
 bool thread_wait_over(struct thread *t, int error);
 /* Aborts t's wait, if it is blocked: its call fails with error. Returns false if t stays blocked
  * for now: see wait_kind.cancel. */
@@ -437,8 +441,7 @@ static inline bool long_call_begun(const struct thread *t)
 
 /* ---- the end (thread_end.c) -------------------------------------------------------- */
 
-/* Frees a thread's slots in both tables. Precondition: it is in no queue and nothing refers to
- * it. */
+/* Frees a thread's slots in both tables. It is in no queue, and nothing refers to it. */
 void thread_free(struct thread *t);
 /* Like thread_free(), for a DEAD thread whose status will not be requested: at once, or as soon as
  * its THREADDEATH has been received. */
@@ -450,8 +453,7 @@ struct thread *thread_create_idle(struct process *proc, unsigned cpu);
 struct thread *thread_create_kernel(struct process *proc, const char *name);
 /* Returns whether ThreadCancel() acts on a thread that is or would be blocked in this state. */
 bool thread_cancellable(const struct thread *t, enum thread_state state);
-/* Ends a thread with THREAD_DYING that reached the kernel's exit on its own CPU or has completed
- * its call. */
+/* Ends a THREAD_DYING thread at the kernel's exit of its own CPU, or after its call. */
 void thread_end_here(struct thread *t);
 static inline bool thread_loses(const struct thread *t)
 {

@@ -61,16 +61,16 @@ long ker_thread_create(struct thread *self, const uintptr_t *args)
 }
 
 /* Returns the living thread of the caller's process with this tid (0: the caller), or NULL. */
-static struct thread *own_thread(struct thread *self, int tid)
+static struct thread *own_living(struct thread *self, int tid)
 {
-    return tid == 0 ? self : thread_find(self->proc, tid);
+    return tid == 0 ? self : thread_living(self->proc, tid);
 }
 
 long ker_thread_destroy(struct thread *self, const uintptr_t *args)
 {
-    struct thread *t = own_thread(self, (int)args[0]);
+    struct thread *t = own_living(self, (int)args[0]);
 
-    if (!t || t->state == STATE_DEAD) {
+    if (!t) {
         return -ESRCH;
     }
     thread_end(t, args[2]);
@@ -79,7 +79,8 @@ long ker_thread_destroy(struct thread *self, const uintptr_t *args)
 
 long ker_thread_detach(struct thread *self, const uintptr_t *args)
 {
-    struct thread *t = own_thread(self, (int)args[0]);
+    int tid = (int)args[0];
+    struct thread *t = tid == 0 ? self : thread_find(self->proc, tid);
 
     if (!t) {
         return -ESRCH;
@@ -160,9 +161,9 @@ long ker_thread_join(struct thread *self, const uintptr_t *args)
  */
 long ker_thread_cancel(struct thread *self, const uintptr_t *args)
 {
-    struct thread *t = own_thread(self, (int)args[0]);
+    struct thread *t = own_living(self, (int)args[0]);
 
-    if (!t || t->state == STATE_DEAD) {
+    if (!t) {
         return -ESRCH;
     }
     if (!args[1]) {

@@ -19,11 +19,6 @@
 #include "kernel/proc/proc.h"
 #include "kernel/thread/sched.h"
 
-static bool thread_hold_waits(const struct thread *t)
-{
-    return t->state != STATE_READY && t->state != STATE_RUNNING && t->state != STATE_STOPPED;
-}
-
 void thread_hold(struct thread *t)
 {
     kernel_assert(kernel_locked());
@@ -43,7 +38,7 @@ void thread_hold(struct thread *t)
     if (t->state == STATE_RUNNING) {
         cpu_request(&cpus[t->cpu], WORK_RESCHED);
     }
-    if (thread_hold_waits(t) || t->state == STATE_RUNNING) {
+    if (t->state != STATE_STOPPED) { /* it runs on another CPU, or waits */
         t->timeout_states |= TIMEOUT_STATE_HELD;
         t->plain = NULL; /* messages are not copied directly into its buffer */
     }
@@ -69,13 +64,13 @@ void thread_stop_here(struct thread *t)
     }
     if (t->state == STATE_RUNNING) {
         kercall_trace_preempted(t);
-        thread_set_state(t, STATE_STOPPED);
-        call_lock_pass_on(t);
     } else if (t->state == STATE_READY) { /* it has yielded to a thread of its priority meanwhile */
         sched_unready(t);
-        thread_set_state(t, STATE_STOPPED);
-        call_lock_pass_on(t);
+    } else {
+        return;
     }
+    thread_set_state(t, STATE_STOPPED);
+    call_lock_pass_on(t);
 }
 
 void thread_continue(struct thread *t)

@@ -63,6 +63,9 @@ static inline void kymo_spin_hint(void)
 }
 /* Names the calling thread (truncated to KYMO_THREAD_NAME_MAX - 1), for listings and the trace. */
 int kymo_thread_name(const char *name);
+/* Likewise for a living thread of this process; tid 0: the caller. Returns 0 or a negative errno:
+ * -ESRCH. */
+int kymo_thread_name_of(int tid, const char *name);
 /*
  * Makes signals (1 << number of each) arrive at this process as a pulse, whose value is the number,
  * instead of ending it; 0: none any more. EINVAL: SIGKILL is among them; else the errors of

@@ -103,7 +103,7 @@ void kymo_cleanup_pop(int execute);
 #define pthread_cleanup_pop(execute) \
     kymo_cleanup_pop(execute); \
     }
-/* For the calling thread only, else EINVAL. Truncated to 15 characters. */
+/* Names any thread of the process. Truncated to 15 characters. ESRCH: it has ended. */
 int pthread_setname_np(pthread_t thread, const char *name);
 /* Sets the base priority, 1..255, and SCHED_FIFO, SCHED_RR, SCHED_OTHER, or SCHED_NOCHANGE. ESRCH;
  * EINVAL; EPERM: above both 63 and its current priority, without ABILITY_PRIORITY. _get: ESRCH. */

@@ -51,6 +51,11 @@ void dt_options_start(struct dt_session *d)
     }
 }
 
+const char *dt_option_name(unsigned number)
+{
+    return number < DT_O_COUNT ? rows[number].name : NULL;
+}
+
 static unsigned option_find_row(const char *name)
 {
     unsigned i = 0;

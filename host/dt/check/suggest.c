@@ -7,59 +7,23 @@
  */
 #include "host/dt/check/suggest.h"
 
+#include "host/nearest.h"
+
 #include <ctype.h>
 #include <string.h>
 
-enum { NAME_MOST = 64, FIELDS = 4 };
+enum { FIELDS = 4 };
 
-/* ---- the distance of two names ----------------------------------------------------- */
-
-static unsigned suggest_smaller_of(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters that are missing, too many, different (of another case: not at all), or exchanged with
- * their neighbour. */
-static unsigned suggest_edit_distance(const char *a, const char *b)
-{
-    unsigned rows[3][NAME_MOST + 1];
-    size_t na = strlen(a), nb = strlen(b);
-
-    if (na > NAME_MOST || nb > NAME_MOST) {
-        return UINT32_MAX;
-    }
-    for (unsigned j = 0; j <= nb; j++) {
-        rows[0][j] = j;
-    }
-    for (unsigned i = 1; i <= na; i++) {
-        unsigned *now = rows[i % 3], *last = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
-        now[0] = i;
-        for (unsigned j = 1; j <= nb; j++) {
-            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
-            now[j] = suggest_smaller_of(suggest_smaller_of(last[j], now[j - 1]) + 1,
-                                        last[j - 1] + (x != y));
-            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
-                y == tolower((unsigned char)a[i - 2])) {
-                now[j] = suggest_smaller_of(now[j], before[j - 2] + 1);
-            }
-        }
-    }
-    return rows[na % 3][nb];
-}
-
-struct nearest {
+struct suggest_nearest {
     struct dt_session *session;
     const char *wanted, *name; /* name NULL: nothing is near enough */
     unsigned distance;
 };
 
-static struct nearest nearest_to(struct dt_session *d, const char *wanted)
+static struct suggest_nearest nearest_to(struct dt_session *d, const char *wanted)
 {
-    size_t length = strlen(wanted);
-    unsigned most = length < 3 ? 0 : length < 5 ? 1 : length < 9 ? 2 : 3;
-
-    return (struct nearest){.session = d, .wanted = wanted, .distance = most + 1};
+    return (struct suggest_nearest){
+        .session = d, .wanted = wanted, .distance = nearest_most(strlen(wanted)) + 1};
 }
 
 static size_t length_apart(const char *a, const char *b)
@@ -69,9 +33,9 @@ static size_t length_apart(const char *a, const char *b)
     return na < nb ? nb - na : na - nb;
 }
 
-static void suggest_consider_name(struct nearest *n, const char *name)
+static void suggest_consider_name(struct suggest_nearest *n, const char *name)
 {
-    unsigned is = suggest_edit_distance(n->wanted, name);
+    unsigned is = nearest_slips(n->wanted, name);
     bool better = is < n->distance;
 
     /* Among equally near ones prefers the same length, then alphabetical order. */
@@ -98,7 +62,7 @@ static void consider_in_object(void *arg, const struct dt_function *f)
 
 const char *dt_object_nearest(struct dt_session *d, const char *object, const char *name)
 {
-    struct nearest n = nearest_to(d, name);
+    struct suggest_nearest n = nearest_to(d, name);
 
     dt_object_functions(d, object, consider_in_object, &n);
     return n.name;
@@ -108,7 +72,7 @@ const char *dt_object_nearest(struct dt_session *d, const char *object, const ch
 
 static void consider_function(void *arg, const struct dt_ident *i)
 {
-    struct nearest *n = arg;
+    struct suggest_nearest *n = arg;
 
     if (i->version <= dt_session_version(n->session) &&
         (i->kind == DT_IDENT_FUNCTION || i->kind == DT_IDENT_ACTION ||
@@ -119,7 +83,7 @@ static void consider_function(void *arg, const struct dt_ident *i)
 
 const char *dt_suggest_function(struct dt_session *d, const char *name)
 {
-    struct nearest n = nearest_to(d, name);
+    struct suggest_nearest n = nearest_to(d, name);
 
     dt_ident_each(d->globals, consider_function, &n);
     return suggest_print_question(d, "", n.name);
@@ -127,7 +91,7 @@ const char *dt_suggest_function(struct dt_session *d, const char *name)
 
 static void consider_variable(void *arg, const struct dt_ident *i)
 {
-    struct nearest *n = arg;
+    struct suggest_nearest *n = arg;
     bool value = i->kind == DT_IDENT_SCALAR || i->kind == DT_IDENT_ARRAY ||
                  i->kind == DT_IDENT_INLINE || i->kind == DT_IDENT_ENUMERATOR;
 
@@ -139,7 +103,7 @@ static void consider_variable(void *arg, const struct dt_ident *i)
 
 const char *dt_suggest_variable(struct dt_session *d, const char *scope, const char *name)
 {
-    struct nearest n = nearest_to(d, name);
+    struct suggest_nearest n = nearest_to(d, name);
     bool self = scope && strcmp(scope, "self") == 0, this = scope && strcmp(scope, "this") == 0;
 
     if (scope && !self && !this) {
@@ -151,7 +115,7 @@ const char *dt_suggest_variable(struct dt_session *d, const char *scope, const c
 
 static void consider_aggregation(void *arg, const struct dt_ident *i)
 {
-    struct nearest *n = arg;
+    struct suggest_nearest *n = arg;
 
     if (i->aggregation) {
         suggest_consider_name(n, i->name);
@@ -160,7 +124,7 @@ static void consider_aggregation(void *arg, const struct dt_ident *i)
 
 const char *dt_suggest_aggregation(struct dt_session *d, const char *name)
 {
-    struct nearest n = nearest_to(d, name);
+    struct suggest_nearest n = nearest_to(d, name);
 
     dt_ident_each(d->aggregations, consider_aggregation, &n);
     return suggest_print_question(d, "@", n.name);
@@ -169,7 +133,7 @@ const char *dt_suggest_aggregation(struct dt_session *d, const char *name)
 /* ---- probes ------------------------------------------------------------------------ */
 
 struct search {
-    struct nearest nearest;
+    struct suggest_nearest nearest;
     unsigned field;
 };
 

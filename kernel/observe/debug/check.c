@@ -271,8 +271,8 @@ static void check_process(const struct process *proc)
     }
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i]) {
-            if (proc->threads[i]->proc != proc || proc->threads[i]->tid != (int)i + 1) {
-                kernel_panic("thread %u of process %d isn't its own", i + 1, (int)proc->pid);
+            if (proc->threads[i]->proc != proc || thread_slot(proc->threads[i]->tid) != i) {
+                kernel_panic("slot %u of process %d has a wrong thread", i, (int)proc->pid);
             }
             check_thread(proc->threads[i]);
             check_caches(proc->threads[i]);

@@ -197,6 +197,27 @@ static void t_name(void)
     EXPECT_EQ(strcmp(old, "worker"), 0);
 }
 
+/* Another thread of the process gets its name, of which 15 characters count. */
+static void t_name_other(void)
+{
+    struct kymo_thread_info info = {0};
+    int tid;
+
+    fresh();
+    tid = start_thread(waits, NULL, 0);
+    EXPECT_EQ(pthread_setname_np(tid, "another-one-that-is-long"), 0);
+    EXPECT_EQ(ThreadInfo(self_pid(), tid, &info), tid);
+    EXPECT_EQ(strcmp(info.name, "another-one-tha"), 0);
+    EXPECT_EQ(pthread_setname_np(pthread_self(), "self"), 0);
+    EXPECT(ThreadInfo(self_pid(), self_tid(), &info) >= 0);
+    EXPECT_EQ(strcmp(info.name, "self"), 0);
+    EXPECT_EQ(pthread_setname_np(9999, "nobody"), ESRCH);
+    EXPECT_EQ(pthread_setname_np(0x10000 + tid, "nobody"), ESRCH);
+    SyncSemPost(&sem);
+    join(tid);
+    EXPECT_EQ(pthread_setname_np(tid, "late"), ESRCH);
+}
+
 /* A run mask that names none that runs, wherever a program gives one. */
 static void t_absent_cpus(uint32_t absent)
 {
@@ -460,6 +481,7 @@ static const struct check table[] = {
     {"destroy", t_destroy},
     {"limit", t_limit},
     {"name", t_name},
+    {"name of another", t_name_other},
     {"run mask", t_runmask},
     {"hold", t_hold},
     {"hold while waiting", t_hold_waiting},

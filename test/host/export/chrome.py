@@ -112,6 +112,23 @@ def check_tracks(records):
     want({t for t in (set(stacks) | set(flat))} <= named, "a track without a name")
 
 
+def check_names(records, have):
+    """A thread has the last name that an event gave it, even after its first event."""
+    told = {(r["name"], r["pid"], r["tid"]): r["args"]["name"] for r in records if r["ph"] == "M"}
+    last = {}
+    for x in have:
+        if x.get("event") == "PROCTHREAD_NAME" and x["args"]["name"]:
+            last[x["args"]["pid"], x["args"]["tid"]] = x["args"]["name"]
+        elif x.get("event") in ("PROCTHREAD_DESTROY", "PROCDESTROY"):
+            last = {k: v for k, v in last.items()
+                    if k[0] != x["args"]["pid"] or k[1] != x["args"].get("tid", k[1])}
+    for (pid, tid), name in last.items():
+        same(told.get(("thread_name", pid, tid)), name, f"the name of {pid}.{tid}")
+        same(told.get(("thread_name", pid, tid + STATE)), name + " state", f"{pid}.{tid}")
+    named = {pid for what, pid, _ in told if what == "process_name"}
+    want({r["pid"] for r in records if r["ph"] != "M"} <= named, "a process without a name")
+
+
 def check_ids(records):
     seen = defaultdict(list)
     for r in records:
@@ -209,6 +226,7 @@ def check(capture, *options, whole=False, status=0):
     trace = load(raw)
     records = trace["traceEvents"]
     check_tracks(records)
+    check_names(records, have)
     check_ids(records)
     check_events(records, have)
     check_losses(records, trace, have)

@@ -19,7 +19,7 @@ SAME = ("ns", "cycles", "cpu", "event", "number", "pid", "tid", "process", "thre
 
 def rows(kymo, command, path):
     done = subprocess.run([kymo, command, "--csv", path], capture_output=True, check=True)
-    return list(csv.DictReader(io.StringIO(done.stdout.decode("ascii"), newline=""), strict=True))
+    return list(csv.DictReader(io.StringIO(done.stdout.decode(), newline=""), strict=True))
 
 
 def hostile(data, name):
@@ -50,7 +50,7 @@ def main(kymo, mkcapture, folder):
             assert all(mine[key] == theirs[key] for key in SAME), (name, mine, theirs)
             first |= {mine["process"][:4], mine["args"][:4]}
     # Each escape was seen, so the capture does have such names.
-    assert {r"\x3d", r"\x2b", r"\x2d", r"\x40", r"\x09", r"\x0d", "\\\\=1"} <= first, first
+    assert {r"\075", r"\053", r"\055", r"\100", r"\011", r"\015", "\\\\=1"} <= first, first
 
 
 if __name__ == "__main__":

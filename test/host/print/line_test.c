@@ -175,7 +175,7 @@ static const struct expect shapes[] = {
      "SYSTEM  :SLOG\n"
      "                    opcode:1\n"
      "                  severity:2\n"
-     "                      text:a\\x1b[31m\\\\b\\x0a\n"},
+     "                      text:a\\033[31m\\\\b\\012\n"},
     {TRACE_CLASS_COMM, 0, {0x408, 5}, 2, NULL, "COMM    :SND_MESSAGE   rcvid:0x00000408 pid:5\n"},
     {TRACE_CLASS_COMM, 10, {1, 5}, 2, NULL, "COMM    :REPLY_MESSAGE tid:1 pid:5\n"},
     {TRACE_CLASS_USER, 100, {2, 0}, 2, NULL, "USREVENT:EVENT:100, d0:0x00000002 d1:0x00000000\n"},
@@ -191,7 +191,7 @@ static const struct expect shapes[] = {
     /* Short strings are marked, whatever is in them; without the mark they are numbers. */
     {TRACE_CLASS_USER, 3, {0, 0, T1, T2}, 4, NULL, "USREVENT:EVENT:3 STR:\"\"\n"},
     {TRACE_CLASS_USER, 3, {0x61, 0, T1, T2}, 4, NULL, "USREVENT:EVENT:3 STR:\"a\"\n"},
-    {TRACE_CLASS_USER, 3, {0x1b, 0, T1, T2}, 4, NULL, "USREVENT:EVENT:3 STR:\"\\x1b\"\n"},
+    {TRACE_CLASS_USER, 3, {0x1b, 0, T1, T2}, 4, NULL, "USREVENT:EVENT:3 STR:\"\\033\"\n"},
     {TRACE_CLASS_USER,
      3,
      {0x64636261, 0x676665, T1, T2},
@@ -227,8 +227,8 @@ static const struct expect shapes[] = {
     {9, 5, {0x00006261u, M1}, 2, NULL, "SEC:TAGGED        tag:ab (0x00006261) n:-1\n"},
     {9, 5, {0, 0}, 2, NULL, "SEC:TAGGED        tag: (0x00000000) n:0\n"},
     {9, 5, {0x64630061u, 0}, 2, NULL, "SEC:TAGGED        tag:a (0x64630061) n:0\n"},
-    {9, 5, {0x6d335b1bu, 0}, 2, NULL, "SEC:TAGGED        tag:\\x1b[3m (0x6d335b1b) n:0\n"},
-    {9, 5, {0xff9b5c20u, 0}, 2, NULL, "SEC:TAGGED        tag: \\\\\\x9b\\xff (0xff9b5c20) n:0\n"},
+    {9, 5, {0x6d335b1bu, 0}, 2, NULL, "SEC:TAGGED        tag:\\033[3m (0x6d335b1b) n:0\n"},
+    {9, 5, {0xff9b5c20u, 0}, 2, NULL, "SEC:TAGGED        tag: \\\\\\233\\377 (0xff9b5c20) n:0\n"},
     {9,
      5,
      {0x64636261u, 0x6867u, 3},

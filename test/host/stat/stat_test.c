@@ -342,7 +342,7 @@ static void test_names(void **unused)
     mk_string(mk, 0, 1, TRACE_CLASS_PR_TH, 192, process, 2, "server\033[2J");
     mk_string(mk, 0, 1, TRACE_CLASS_PR_TH, 320, thread, 2, "main");
     stat = account(mk);
-    assert_string_equal(process_name(stat, 5), "server?[2J");
+    assert_string_equal(process_name(stat, 5), "server\\033[2J");
     assert_string_equal(process_name(stat, 6), "?");
     assert_string_equal(thread_get(stat, 5, 1)->name, "main");
     done(stat, mk);

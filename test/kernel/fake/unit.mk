@@ -31,7 +31,7 @@ $(call unit_kernel,order_test,base/order_test.c,$(UNIT_KERNEL_FAKE),-DKERNEL_ORD
 $(call unit_kernel,order_list_test,base/order_test.c,$(UNIT_KERNEL_FAKE))
 $(call unit_kernel,table_test,base/table/table_test.c,kernel/base/table/ram.c,\
 	-DKERNEL_TABLE_H='"kernel/base/table/ram.h"' -DCONFIG_PROCESSES=64 -DCONFIG_THREADS=512 -DCONFIG_TIMERS=480)
-$(call unit_kernel,table_grown_test,base/table/table_grown_test.c,kernel/base/table/grown.c kernel/base/pool.c \
+$(call unit_kernel,table_grown_test,base/table/table_grown_test.c,kernel/base/table/grown.c kernel/base/pool.c kernel/base/quota.c \
 	test/kernel/base/kymo_string.c,-DKERNEL_TABLE_H='"kernel/base/table/grown.h"')
 # As many names as a large board has.
 $(call unit_kernel,name_test,ipc/name_test.c,$(UNIT_KERNEL_FAKE),-DCONFIG_NAMES=1024)

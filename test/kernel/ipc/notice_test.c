@@ -114,7 +114,7 @@ static void test_server_death_closed(void **state)
     expect_no_more();
 }
 
-/* The thread's id is used again only when its end has been received. */
+/* The thread's slot is used again only when its end has been received. */
 static void test_thread_death(void **state)
 {
     (void)state;
@@ -123,8 +123,10 @@ static void test_thread_death(void **state)
     CALL(second, THREAD_DESTROY, 0, 0, 0);
     assert_int_equal(CALL(server, THREAD_JOIN, 2, 0), -ESRCH);
     assert_int_equal(world_thread(server, 20)->tid, 3);
+    assert_ptr_equal(server->proc->threads[thread_slot(2)], second);
     expect(_PULSE_CODE_THREADDEATH, 2);
-    assert_int_equal(world_thread(server, 20)->tid, 2);
+    assert_null(server->proc->threads[thread_slot(2)]);
+    assert_int_equal(world_thread(server, 20)->tid, 4);
 }
 
 /* Each channel that asked gets it, in the order of their ids. */

@@ -97,7 +97,7 @@ void *vm_cache_fill(struct vm_cache *cache, const struct process *of, uintptr_t 
     return NULL; /* looked up each time */
 }
 
-struct thread *thread_find(struct process *of, int tid)
+struct thread *thread_living(struct process *of, int tid)
 {
     return of == &proc && tid > 0 && tid <= CONFIG_CPUS ? &threads[tid - 1] : NULL;
 }

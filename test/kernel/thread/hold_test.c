@@ -299,15 +299,15 @@ static void test_destroy(void **state)
         } else if (way == 2) {
             assert_int_equal(CALL(b, INTERRUPT_WAIT, 0, 0), BLOCKED);
         }
-        hold(2);
-        assert_int_equal(CALL(c, THREAD_JOIN, 2, 0), BLOCKED);
-        assert_int_equal(CALL(a, THREAD_DESTROY, 2, 0, 5), 0);
+        hold(b->tid);
+        assert_int_equal(CALL(c, THREAD_JOIN, (uintptr_t)b->tid, 0), BLOCKED);
+        assert_int_equal(CALL(a, THREAD_DESTROY, (uintptr_t)b->tid, 0, 5), 0);
         world_check();
         assert_int_equal(world_result(c), 0);
         b = world_thread(a, 10);
         assert_int_equal(b->state, STATE_RUNNING); /* a new one, which nobody holds */
     }
-    hold(2);
+    hold(b->tid);
     const int pid = a->proc->pid;
     world_kill(a->proc);
     assert_null(process_find(pid));

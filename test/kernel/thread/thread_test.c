@@ -66,7 +66,64 @@ static void test_create_full(void **state)
     assert_int_equal(create(a, &attr), -EAGAIN);
     assert_int_equal(CALL(a, THREAD_DETACH, 4), 0);
     assert_int_equal(CALL(a, THREAD_DESTROY, 4, 0, 0), 0);
-    assert_int_equal(create(a, &attr), 4);
+    assert_int_equal(create(a, &attr), 4 + CONFIG_THREADS_PER_PROCESS); /* in the slot of 4 */
+}
+
+/* Creates a thread that ends at once, and returns its tid. */
+static int create_and_end(const struct _thread_attr *attr)
+{
+    int tid = (int)create(a, attr);
+
+    assert_ptr_equal(thread_find(a->proc, tid)->proc, a->proc);
+    assert_int_equal(CALL(a, THREAD_DETACH, tid), 0);
+    assert_int_equal(CALL(a, THREAD_DESTROY, tid, 0, 0), 0);
+    assert_null(thread_find(a->proc, tid));
+    return tid;
+}
+
+/* A tid is used again only after all others: each new thread has the next one, except those of the
+ * slots that living threads have. */
+static void test_tids(void **state)
+{
+    (void)state;
+    const struct _thread_attr attr = attributes();
+    const int slots = CONFIG_THREADS_PER_PROCESS;
+    int tid = 2;
+
+    for (int round = 0; round < KYMO_TID_MAX; round++) {
+        int next = create_and_end(&attr);
+
+        if (next < tid) {
+            assert_true(tid > KYMO_TID_MAX - 2 * slots);
+            assert_int_equal(next, 3);
+            return;
+        }
+        do {
+            tid++; /* a and b have the first two slots */
+        } while ((tid - 1) % slots < 2);
+        assert_int_equal(next, tid);
+    }
+    fail_msg("the tids never begin again");
+}
+
+/* Threads are listed by their tids, wherever their slots are. */
+static void test_list_by_tid(void **state)
+{
+    (void)state;
+    const struct _thread_attr attr = attributes();
+    const struct kymo_thread_info *info = world_at(a, AT(3));
+
+    for (int i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        create_and_end(&attr);
+    }
+    long tid = create(a, &attr);
+    assert_true(tid > CONFIG_THREADS_PER_PROCESS);
+    assert_int_equal(create(a, &attr), tid + 1);
+    assert_int_equal(CALL(a, THREAD_INFO, 0, 3, AT(3)), tid);
+    assert_int_equal(info->tid, tid);
+    assert_int_equal(CALL(a, THREAD_INFO, 0, (uintptr_t)tid + 1, AT(3)), tid + 1);
+    assert_int_equal(CALL(a, THREAD_INFO, 0, (uintptr_t)tid + 2, AT(3)), -ESRCH);
+    assert_int_equal(CALL(a, THREAD_INFO, 0, 1, AT(3)), 1);
 }
 
 static void test_create_wrong(void **state)
@@ -105,7 +162,7 @@ static void test_join(void **state)
     assert_int_equal(*status, 77);
     assert_int_equal(CALL(a, THREAD_JOIN, 2, AT(1)), -ESRCH);
     b = world_thread(a, 10);
-    assert_int_equal(CALL(a, THREAD_JOIN, 2, AT(1)), BLOCKED);
+    assert_int_equal(CALL(a, THREAD_JOIN, b->tid, AT(1)), BLOCKED);
     CALL(b, THREAD_DESTROY, 0, 0, 78);
     assert_int_equal(world_result(a), 0);
     assert_int_equal(*status, 78);
@@ -132,7 +189,7 @@ static void test_join_wrong(void **state)
     /* the place for the status goes while it waits */
     b = world_thread(a, 10);
     uintptr_t at = (uintptr_t)CALL(a, MEM_MAP, 256, 3);
-    assert_int_equal(CALL(a, THREAD_JOIN, 2, at), BLOCKED);
+    assert_int_equal(CALL(a, THREAD_JOIN, b->tid, at), BLOCKED);
     assert_int_equal(CALL(c, MEM_UNMAP, at, 256), 0);
     CALL(b, THREAD_DESTROY, 0, 0, 0);
     assert_int_equal(world_result(a), -EFAULT);
@@ -160,7 +217,7 @@ static void test_join_timeout(void **state)
     for (int wrong = 0; wrong < 2; wrong++) {
         c = world_thread(a, 10);
         CALL(a, TIMER_TIMEOUT, 2, _NTO_TIMEOUT_JOIN, 0, AT(1), 0);
-        assert_int_equal(CALL(a, THREAD_JOIN, 2, wrong ? RO : 0), wrong ? -EFAULT : BLOCKED);
+        assert_int_equal(CALL(a, THREAD_JOIN, c->tid, wrong ? RO : 0), wrong ? -EFAULT : BLOCKED);
         CALL(c, THREAD_DESTROY, 0, 0, 0);
     }
 }
@@ -248,6 +305,23 @@ static void test_ctl(void **state)
     assert_int_equal(world_cpu_of(a), 2);
     assert_int_equal(CALL(a, THREAD_CTL, _NTO_TCTL_RUNMASK_GET_AND_SET, RO), -EFAULT);
     assert_int_equal(world_cpu_of(a), 2);
+}
+
+/* Another thread of the process is named; an unknown or a dead one isn't. */
+static void test_name_of(void **state)
+{
+    (void)state;
+    struct _thread_name *name = world_at(a, AT(2));
+    *name = (struct _thread_name){6, 16, (char *)(uintptr_t)AT(3)};
+    strcpy(world_at(a, AT(3)), "other");
+    assert_int_equal(CALL(a, THREAD_CTL, KYMO_TCTL_NAME_OF(b->tid), AT(2)), 0);
+    assert_string_equal(b->name, "other");
+    assert_string_equal(a->name, "");
+    assert_string_equal(world_at(a, AT(3)), "");
+    assert_int_equal(CALL(a, THREAD_CTL, KYMO_TCTL_NAME_OF(5), AT(2)), -ESRCH);
+    assert_int_equal(CALL(a, THREAD_CTL, 5 | b->tid << 16, AT(2)), -EINVAL);
+    CALL(a, THREAD_DESTROY, b->tid, 0, 0);
+    assert_int_equal(CALL(a, THREAD_CTL, KYMO_TCTL_NAME_OF(2), AT(2)), -ESRCH);
 }
 
 /* Every place of the table can be had, whichever are taken, and no process more than there are
@@ -527,27 +601,18 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_create),
-        CASE(test_create_full),
-        CASE(test_create_wrong),
-        CASE(test_join),
-        CASE(test_join_wrong),
-        CASE(test_join_timeout),
-        CASE(test_cancel),
-        CASE(test_ctl),
-        CASE(test_process_table),
-        CASE(test_last_thread),
-        CASE(test_dying_creates),
-        CASE(test_dying_calls),
-        CASE(test_destroy_elsewhere),
-        CASE(test_wait),
-        CASE(test_wait_twice),
-        CASE(test_wait_fault),
-        CASE(test_wait_ends),
-        CASE(test_infos),
-        CASE(test_kill),
-        CASE(test_sched),
-        CASE(test_sched_idle),
+        CASE(test_create),       CASE(test_create_full),
+        CASE(test_tids),         CASE(test_list_by_tid),
+        CASE(test_create_wrong), CASE(test_join),
+        CASE(test_join_wrong),   CASE(test_join_timeout),
+        CASE(test_cancel),       CASE(test_ctl),
+        CASE(test_name_of),      CASE(test_process_table),
+        CASE(test_last_thread),  CASE(test_dying_creates),
+        CASE(test_dying_calls),  CASE(test_destroy_elsewhere),
+        CASE(test_wait),         CASE(test_wait_twice),
+        CASE(test_wait_fault),   CASE(test_wait_ends),
+        CASE(test_infos),        CASE(test_kill),
+        CASE(test_sched),        CASE(test_sched_idle),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }

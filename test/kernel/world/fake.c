@@ -338,6 +338,11 @@ void *pool_alloc(struct pool *pool)
     return NULL;
 }
 
+void *pool_alloc_charged(struct pool *pool, struct quota *quota, enum kymo_limit kind)
+{
+    return quota_charge(quota, kind, 1) ? table_charged(pool_alloc(pool), quota, kind) : NULL;
+}
+
 void pool_free(struct pool *pool, void *object)
 {
     struct fake_pool *c = pool->free;

@@ -351,7 +351,7 @@ long world_call(struct thread *t, unsigned number, const uintptr_t args[6])
     world_enter(t, number, args);
     world_settle();
     world_check();
-    if (proc->pid != pid || proc->threads[tid - 1] != t) {
+    if (proc->pid != pid || proc->threads[thread_slot(tid)] != t) {
         return 0; /* it ended */
     }
     return world_result(t);
