@@ -3,7 +3,6 @@
  * A capture as rows of CSV, which DuckDB and ClickHouse read alike: a text is quoted and its quotes
  * are doubled, an unknown value is \N. In texts of the capture a byte that is not printable ASCII
  * is \xNN and a backslash is \\, as in `kymo export --csv`; a formula stays as it is.
- *
  * Memory grows with threads and open messages only: a file that has FLEET_ROWS rows goes to the
  * sink, and a new one is begun.
  */
@@ -48,7 +47,8 @@ struct writer {
     struct out *args; /* an event's values; what does not fit goes to its file in memory */
     struct message *messages[BUCKETS];
     int64_t first, last; /* ns of events */
-    bool failed;         /* a file, or no memory: reported */
+    struct fleet_times times;
+    bool failed; /* a file, or no memory: reported */
 };
 
 static struct writer *writer_of(const struct export *export)
@@ -71,6 +71,12 @@ static void maybe_put(struct out *out, int64_t value, int64_t unknown)
     } else {
         int_put(out, value);
     }
+}
+
+/* The time of the row at `ns`. */
+static void fleet_tables_time_put(struct writer *writer, struct out *out, int64_t ns)
+{
+    maybe_put(out, fleet_time_at(&writer->times, ns), KEV_NEVER);
 }
 
 static void fleet_tables_quoted_put(struct out *out, const char *text, size_t length)
@@ -199,6 +205,7 @@ static void fleet_tables_event_put(struct writer *writer, const struct kev_item 
 
     int_put(out, (int64_t)writer->capture->export.events - 1); /* this one is counted */
     int_put(out, item->ns);
+    fleet_tables_time_put(writer, out, item->ns);
     int_put(out, item->cpu);
     fleet_tables_text_put(out, item->class_name);
     fleet_tables_text_put(out, item->name);
@@ -225,6 +232,7 @@ static void fleet_tables_state_put(struct export *export, const struct follow_th
     maybe_put(out, state == STATE_RUNNING ? cpu : -1, -1);
     maybe_put(out, thread->priority, -1);
     int_put(out, from);
+    fleet_tables_time_put(writer, out, from);
     int_put(out, to - from);
     out_char(out, '\n');
 }
@@ -258,6 +266,7 @@ static void fleet_tables_message_put(struct writer *writer, const struct follow_
     fleet_tables_text_put(out, fleet_tables_process_name(writer, message->server));
     fleet_tables_text_put(out, outcome);
     int_put(out, message->sent);
+    fleet_tables_time_put(writer, out, message->sent);
     maybe_put(out, message->received, KEV_NEVER);
     maybe_put(out, ns == KEV_NEVER ? ns : ns - message->sent, KEV_NEVER);
     out_char(out, '\n');
@@ -317,6 +326,7 @@ static void fleet_tables_loss_put(struct writer *writer, const struct kev_item *
     fleet_tables_text_put(out, is_loss ? "loss" : "scope");
     fleet_tables_text_put(out, export_loss_kind(loss->kind));
     maybe_put(out, is_loss ? item->ns : KEV_NEVER, KEV_NEVER);
+    fleet_tables_time_put(writer, out, is_loss ? item->ns : KEV_NEVER);
     maybe_put(out, item->cpu, -1);
     fleet_tables_text_put(out, loss->class_name);
     maybe_put(out, loss->from_ns, KEV_EVER);
@@ -342,8 +352,10 @@ static void capture_put(struct writer *writer)
     fleet_tables_text_put(out, facts->release);
     fleet_tables_text_put(out, facts->image);
     fleet_tables_text_put(out, facts->build_id);
-    fleet_tables_text_put(out, kev_capture_attribute(export->capture, "DATE"));
-    fleet_tables_text_put(out, kev_capture_attribute(export->capture, "BOOT_DATE"));
+    maybe_put(out, writer->times.recorded, KEV_NEVER);
+    maybe_put(out, writer->times.booted, KEV_NEVER);
+    maybe_put(out, writer->times.started, KEV_NEVER);
+    fleet_tables_text_put(out, writer->times.clock);
     int_put(out, facts->cpus);
     int_put(out, (int64_t)writer->capture->bytes);
     int_put(out, writer->last - writer->first);
@@ -361,17 +373,8 @@ static void capture_put(struct writer *writer)
 /* ---- the format -------------------------------------------------------------------- */
 
 /* Slices are no rows. */
-static void slice_ignore(struct export *export, const struct follow_thread *thread, int cpu,
-                         int64_t ns)
-{
-    (void)export;
-    (void)thread;
-    (void)cpu;
-    (void)ns;
-}
-
-static const struct follow_ops tables_ops = {
-    .span = fleet_tables_state_put, .close = slice_ignore, .abandon = message_abandon};
+static const struct follow_ops tables_ops = {.span = fleet_tables_state_put,
+                                             .abandon = message_abandon};
 
 static struct out *out_new(int fd)
 {
@@ -488,6 +491,7 @@ int fleet_tables_write(struct fleet_capture *capture, const struct fleet_sink *s
     }
     writer->capture = capture;
     writer->sink = sink;
+    fleet_times_find(&capture->export, &writer->times);
     capture->export.format = &tables_format;
     capture->export.state = writer;
     status = export_format_run(&capture->export, broken);

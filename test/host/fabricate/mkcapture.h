@@ -53,6 +53,8 @@ struct mk_options {
     const char *events;   /* further lines of the event table, or NULL */
     const char *filters;  /* FILTER_1, or NULL */
     const char *date;     /* DATE, or NULL */
+    const char *boot;     /* BOOT_DATE, or NULL */
+    const char *wall;     /* WALL_CLOCK, or NULL */
     const char *build_id; /* its bytes, or NULL: 1234ab */
     unsigned page;        /* version of the system page; 0: the newest */
 };
