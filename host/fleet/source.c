@@ -203,6 +203,25 @@ static int fleet_source_index_take(struct fleet_sources *sources, const char *fo
     return status;
 }
 
+/* A capture in a device's folder of `kymo collect` has the name of that, whatever its index says of
+ * it. */
+static void device_guess(struct fleet_source *source)
+{
+    char *path = realpath(source->path, NULL), index[PATH_MAX], *name;
+    char *slash = path == NULL ? NULL : strrchr(path, '/');
+
+    if (slash != NULL) {
+        *slash = '\0';
+        name = strrchr(path, '/');
+        if (name != NULL && strlen(name + 1) <= FLEET_NAME &&
+            snprintf(index, sizeof(index), "%s/../%s", path, COLLECT_INDEX) < (int)sizeof(index) &&
+            access(index, F_OK) == 0) {
+            snprintf(source->device, sizeof(source->device), "%s", name + 1);
+        }
+    }
+    free(path);
+}
+
 /* A folder that is being searched. */
 struct fleet_source_folder {
     struct fleet_sources *sources;
@@ -233,7 +252,14 @@ static int fleet_source_walk(void *arg, const char *path, const char *below)
         return 0;
     }
     source = source != NULL ? source : source_add(sources, path);
-    return source == NULL ? -1 : fleet_path_use(source, rule == NULL ? "DEVICE" : rule, below);
+    if (source == NULL) {
+        return -1;
+    }
+    if (rule == NULL) {
+        device_guess(source);
+        rule = source->device[0] != '\0' ? "*" : "DEVICE";
+    }
+    return fleet_path_use(source, rule, below);
 }
 
 static int folder_take(struct fleet_sources *sources, const char *path)
@@ -254,24 +280,6 @@ static int folder_take(struct fleet_sources *sources, const char *path)
         return -1;
     }
     return 0;
-}
-
-/* A capture by its own name that is in a folder of `kymo collect` has the device's name. */
-static void device_guess(struct fleet_source *source)
-{
-    char *path = realpath(source->path, NULL), index[PATH_MAX], *name;
-    char *slash = path == NULL ? NULL : strrchr(path, '/');
-
-    if (slash != NULL) {
-        *slash = '\0';
-        name = strrchr(path, '/');
-        if (name != NULL && strlen(name + 1) <= FLEET_NAME &&
-            snprintf(index, sizeof(index), "%s/../%s", path, COLLECT_INDEX) < (int)sizeof(index) &&
-            access(index, F_OK) == 0) {
-            snprintf(source->device, sizeof(source->device), "%s", name + 1);
-        }
-    }
-    free(path);
 }
 
 /* Returns what --path is about of a capture that is named itself: all of its path. */

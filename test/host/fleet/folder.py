@@ -51,12 +51,15 @@ def a_folder_without_an_index():
     for n, name in enumerate(("pump1/a.kev", "pump1/2026/01/b.kev", "valve/c.kev", "d.kev")):
         os.makedirs(os.path.dirname("any/" + name), exist_ok=True)
         make("any/" + name, 200, 10 + n, 1)
+    os.makedirs("any/site/valve7")  # a folder of kymo collect within
+    make("any/site/valve7/e.kev", 200, 14, 1)
+    open("any/site/collect.jsonl", "w", encoding="ascii").close()
     open("any/pump1/notes.txt", "w", encoding="ascii").close()
     open("any/pump1/e.kev.kymo-123456.part", "w", encoding="ascii").close()
-    same(added("any-set", "any/"), (4, 4), "captures")
+    same(added("any-set", "any/"), (5, 5), "captures")
     same([(x[0], x[3]) for x in origins("any-set")],
-         [("made-up", "d.kev"), ("pump1", "a.kev"), ("pump1", "b.kev"), ("valve", "c.kev")],
-         "devices")
+         [("made-up", "d.kev"), ("pump1", "a.kev"), ("pump1", "b.kev"), ("valve", "c.kev"),
+          ("valve7", "e.kev")], "devices")
     os.mkdir("none")
     err = run("export", "--parquet", "any-set", "none", status=1)[1]
     want("none: has no captures" in err, err)
@@ -292,6 +295,22 @@ def rows_of(names):
         })();""", os.path.join(ROOT, "build/query/node_modules/@duckdb/node-api"), *names],
                           capture_output=True, check=True, text=True)
     return int(done.stdout)
+
+
+@test
+def compaction_on_a_full_disk():
+    """A file that can't grow any more: a reason, and the old files stay."""
+    for n in range(3):
+        make(f"full{n}.kev", 6000, 86 + n, 1)
+    added("full", *glob.glob("full*.kev"))
+    before, names = answers("full"), tree("full")
+    done = subprocess.run(["bash", "-c", f"ulimit -f 24; trap '' XFSZ; exec '{KYMO}' export "
+                           "--parquet full --compact"], capture_output=True, check=False)
+    want(done.returncode == 1 and b"File too large" in done.stderr, f"{done}")
+    want(glob.glob("full/events/*/*/*/pack*") == [], "a pack of events")
+    same([name for name in tree("full") if "/pack" not in name and "_ids" not in name], names,
+         "files")
+    same(answers("full"), before, "answers")
 
 
 @test
