@@ -76,16 +76,15 @@ clickhouse-common           shards   -                      the servers of kymo 
 "
 
 build="host aarch64 cortexm pc"
-check="$build media gdb tests readers fleet"
+check="$build media gdb tests readers fleet shards"
 
 case ${1:-} in
 demo) parts="host aarch64" ;;
 build) parts=$build ;;
 image) parts="$build media" ;;
-check | fuzz | bench) parts=$check ;;
+check | fuzz | soak | bench) parts=$check ;;
 gdb) parts="$build gdb" ;;
 flash) parts="$build flash" ;;
-soak) parts="$check shards" ;;
 *)
     echo "usage: setup.sh demo|build|image|check|gdb|flash|fuzz|soak|bench" >&2
     exit 2
@@ -104,7 +103,7 @@ purpose() { # of a part
     tests) echo "make check: tests" ;;
     readers) echo "make check: other readers of captures" ;;
     fleet) echo "make check: captures of many devices" ;;
-    shards) echo "make soak: kymo load" ;;
+    shards) echo "make check-all: kymo load" ;;
     esac
 }
 

@@ -34,9 +34,13 @@ static const char export_help[] =
     "  --trace-dat    a trace.dat, for KernelShark and trace-cmd report\n"
     "\n"
     "  --parquet DIR  add captures to a folder of Parquet files, for kymo query (needs\n"
-    "                 make install-query); those of a FOLDER of kymo collect, too\n"
+    "                 make install-query); of a FOLDER all *.kev below it, whose device is\n"
+    "                 the first folder below FOLDER, or what its index of kymo collect says\n"
+    "  --compact      with --parquet: then make few files of many; no CAPTURE is needed\n"
+    "  --path RULE    with --parquet: which parts of the path below FOLDER are DEVICE,\n"
+    "                 FIRMWARE and DATE, as DATE/*/DEVICE or */DEVICE.kev; default DEVICE\n"
     "  --device NAME, --firmware NAME, --date YYYY-MM-DD\n"
-    "                 with --parquet: where the captures are from, if they do not say\n"
+    "                 with --parquet: where all these captures are from\n"
     "\n"
     "  -o OUT         write to a file instead of to standard output\n"
     "  --force        with -o: replace even a capture\n"
@@ -64,6 +68,8 @@ static const struct option common_options[] = {
     {"device", required_argument, NULL, OPT_OF_PARQUET},
     {"firmware", required_argument, NULL, OPT_OF_PARQUET},
     {"date", required_argument, NULL, OPT_OF_PARQUET},
+    {"path", required_argument, NULL, OPT_OF_PARQUET},
+    {"compact", no_argument, NULL, OPT_OF_PARQUET},
     {"help", no_argument, NULL, 'h'},
 };
 #define COMMON (sizeof(common_options) / sizeof(common_options[0]))
@@ -133,7 +139,8 @@ static int export_option_use(struct command *command, int option, int argc, char
         export->symbol_paths[export->nsymbols++] = optarg;
         return 0;
     case OPT_OF_PARQUET: /* with that, host/fleet/parquet.c reads the options */
-        return kymo_usage("export", "export: --device, --firmware and --date go with --parquet");
+        return kymo_usage("export", "export: --device, --firmware, --date, --path and --compact go "
+                                    "with --parquet");
     default:
         break;
     }

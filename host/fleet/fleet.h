@@ -36,12 +36,14 @@ int fleet_mark_check(const char *folder, int fd, bool *is_empty);
 
 struct fleet_source {
     char *path;
-    char device[FLEET_NAME + 1]; /* "": as the capture says */
-    char date[11];               /* YYYY-MM-DD, likewise */
+    char device[FLEET_NAME + 1];   /* "": as the capture says */
+    char firmware[FLEET_NAME + 1]; /* likewise */
+    char date[11];                 /* YYYY-MM-DD, likewise */
 };
 
 struct fleet_options {
     const char *device, *firmware, *date; /* NULL: not given */
+    const char *path;                     /* a rule of path.c, likewise */
     bool recover;
 };
 
@@ -51,17 +53,24 @@ struct fleet_sources {
     const struct fleet_options *options;
 };
 
-/* Takes the words of the command line: captures, and folders of `kymo collect`. An exit status. */
+/* Takes the words of the command line: captures, and folders of captures. An exit status. */
 int fleet_sources_find(struct fleet_sources *sources, int argc, char **argv);
 void fleet_sources_free(struct fleet_sources *sources);
 /* Takes one of FLEET_OPTIONS but --help. An exit status, after a message. */
 int fleet_option_use(const char *command, struct fleet_options *options, int option,
                      const char *value);
-enum { FLEET_OPT_DEVICE = 512, FLEET_OPT_FIRMWARE, FLEET_OPT_DATE, FLEET_OPT_RECOVER };
+enum {
+    FLEET_OPT_DEVICE = 512,
+    FLEET_OPT_FIRMWARE,
+    FLEET_OPT_DATE,
+    FLEET_OPT_PATH,
+    FLEET_OPT_RECOVER
+};
 #define FLEET_OPTIONS \
     {"device", required_argument, NULL, FLEET_OPT_DEVICE}, \
         {"firmware", required_argument, NULL, FLEET_OPT_FIRMWARE}, \
         {"date", required_argument, NULL, FLEET_OPT_DATE}, \
+        {"path", required_argument, NULL, FLEET_OPT_PATH}, \
         {"recover", no_argument, NULL, FLEET_OPT_RECOVER}, \
     { \
         "help", no_argument, NULL, 'h' \
@@ -84,10 +93,37 @@ int fleet_capture_read(struct fleet_capture *capture, const struct fleet_source 
                        const struct fleet_options *options);
 void fleet_capture_close(struct fleet_capture *capture);
 uint32_t fleet_hash(const char *text);
+/* Returns true if the text is a day YYYY-MM-DD that the calendar has. */
+bool fleet_is_date(const char *text);
+
+/* ---- path.c: what the path of a capture says --------------------------------------- */
+
+bool fleet_path_is_rule(const char *rule);
+/* Takes what the rule finds in a path below a folder. Returns 0, or -1 after a message. */
+int fleet_path_use(struct fleet_source *source, const char *rule, const char *below);
+/* Visits each file NAME.kev below the folder in the order of names: its path, and the part of that
+ * below the folder. Symbolic links are not followed. Returns 0, or -1 after a message. */
+typedef int (*fleet_path_visit_t)(void *arg, const char *path, const char *below);
+int fleet_path_walk(const char *folder, fleet_path_visit_t visit, void *arg);
+
+/* ---- wall.c: times in UTC ---------------------------------------------------------- */
+
+/* In ns since 1970; KEV_NEVER: not known. */
+struct fleet_times {
+    int64_t recorded, booted;
+    int64_t started;   /* at which the capture's ns is 0 */
+    const char *clock; /* how `started` is known: "stated", "boot"; NULL: it is not */
+};
+
+/* The capture is open, and its names are learned. */
+void fleet_times_find(const struct export *export, struct fleet_times *times);
+/* Returns the time of an event, or KEV_NEVER. */
+int64_t fleet_time_at(const struct fleet_times *times, int64_t ns);
 
 /* ---- tables.c: a capture as rows --------------------------------------------------- */
 
-enum fleet_type { FLEET_INT, FLEET_MAYBE_INT, FLEET_TEXT, FLEET_MAYBE_TEXT };
+/* FLEET_TIME: in UTC, may be unknown; in rows ns since 1970. */
+enum fleet_type { FLEET_INT, FLEET_MAYBE_INT, FLEET_TEXT, FLEET_MAYBE_TEXT, FLEET_TIME };
 
 struct fleet_column {
     const char *name;

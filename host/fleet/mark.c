@@ -11,7 +11,7 @@
 #include "host/fleet/fleet.h"
 #include "host/kymo.h"
 
-#define MARK_VERSION 1
+#define MARK_VERSION 2
 #define MARK_TEXT "{\"kymo\":\"dataset\",\"version\":%u"
 
 int fleet_mark_write(const char *folder, int fd)
@@ -39,7 +39,11 @@ int fleet_mark_check(const char *folder, int fd, bool *is_empty)
         text[strcspn(text, "\n")] = '\0';
         kymo_error("%s/%s: is no mark of kymo export --parquet, and has no version: %s", folder,
                    FLEET_MARK, text);
-    } else if (length > 0 && version != MARK_VERSION) {
+    } else if (length > 0 && version < MARK_VERSION) {
+        kymo_error("%s/%s: a folder of layout version %u, this kymo reads version %u: export its "
+                   "captures again into a new folder, or use the kymo that made it",
+                   folder, FLEET_MARK, version, MARK_VERSION);
+    } else if (length > 0 && version > MARK_VERSION) {
         kymo_error("%s/%s: a folder of layout version %u, this kymo reads version %u: use the kymo "
                    "that made it, or name a new folder",
                    folder, FLEET_MARK, version, MARK_VERSION);

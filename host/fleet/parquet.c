@@ -6,212 +6,25 @@
  * A capture is there when its file of table `captures` is, which gets its name last, once all is on
  * the medium. What a run that was killed has left is removed by the next one, under the lock.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <fts.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/fleet/fleet.h"
+#include "host/fleet/dataset.h"
 #include "host/kymo.h"
 
-#define STAGING ".staging-"
 #define JOBS 2 /* under way at once: rows are written while others are converted */
-#define MOVES 4096
-
-struct move { /* a file that is ready, and where it belongs */
-    unsigned table, part;
-};
-
-struct dataset {
-    const char *path;
-    int mark;         /* locked */
-    char staging[64]; /* in the folder */
-    char *ids;        /* of the captures that are there, each FLEET_ID bytes, sorted */
-    size_t nids, room;
-    struct fleet_child duckdb;
-    unsigned under_way;
-    struct fleet_capture *capture;
-    struct move moves[MOVES];
-    unsigned nmoves;
-};
-
-static int parquet_report_error(const struct dataset *dataset, const char *name, int error)
-{
-    kymo_error("%s%s%s: %s", dataset->path, name[0] == '\0' ? "" : "/", name, strerror(error));
-    return -1;
-}
-
-/* ---- the folder -------------------------------------------------------------------- */
-
-static int parquet_id_compare(const void *a, const void *b)
-{
-    return memcmp(a, b, FLEET_ID);
-}
-
-static bool parquet_id_known(const struct dataset *dataset, const char *id)
-{
-    return dataset->nids > 0 &&
-           bsearch(id, dataset->ids, dataset->nids, FLEET_ID, parquet_id_compare) != NULL;
-}
-
-static int parquet_id_add(struct dataset *dataset, const char *id)
-{
-    if (dataset->nids == dataset->room) {
-        size_t room = 2 * dataset->room + 64;
-        char *ids = reallocarray(dataset->ids, room, FLEET_ID);
-
-        if (ids == NULL) {
-            return parquet_report_error(dataset, "", ENOMEM);
-        }
-        dataset->ids = ids;
-        dataset->room = room;
-    }
-    memcpy(dataset->ids + dataset->nids++ * FLEET_ID, id, FLEET_ID);
-    return 0;
-}
-
-/* Calls for each file of Parquet of a table; a folder that can't be read is an error. */
-static int files_visit(struct dataset *dataset, unsigned table,
-                       int (*visit)(struct dataset *, const FTSENT *))
-{
-    char path[PATH_MAX], *paths[] = {path, NULL};
-    int status = 0;
-    FTS *fts;
-
-    snprintf(path, sizeof(path), "%s/%s", dataset->path, fleet_tables[table].name);
-    if (access(path, F_OK) != 0) {
-        return 0;
-    }
-    fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    if (fts == NULL) {
-        return parquet_report_error(dataset, fleet_tables[table].name, errno);
-    }
-    for (FTSENT *e; status == 0 && (e = fts_read(fts)) != NULL;) {
-        if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR) {
-            status = parquet_report_error(dataset, fleet_tables[table].name, e->fts_errno);
-        } else if (e->fts_info == FTS_F && e->fts_namelen > FLEET_ID &&
-                   strspn(e->fts_name, "0123456789abcdef") == FLEET_ID) {
-            status = visit(dataset, e);
-        }
-    }
-    fts_close(fts);
-    return status;
-}
-
-static int capture_note(struct dataset *dataset, const FTSENT *entry)
-{
-    return parquet_id_add(dataset, entry->fts_name);
-}
-
-static int orphan_remove(struct dataset *dataset, const FTSENT *entry)
-{
-    if (!parquet_id_known(dataset, entry->fts_name) && unlink(entry->fts_path) != 0) {
-        return parquet_report_error(dataset, entry->fts_name, errno);
-    }
-    return 0;
-}
-
-/* Removes the remains of dead processes: the lock is ours. */
-static int remains_remove(struct dataset *dataset)
-{
-    char *paths[] = {(char *)dataset->path, NULL};
-    FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-
-    for (FTSENT *e; fts != NULL && (e = fts_read(fts)) != NULL;) {
-        if (e->fts_level == 1 && e->fts_info == FTS_D) {
-            fts_set(fts, e, FTS_SKIP);
-            if (strncmp(e->fts_name, STAGING, strlen(STAGING)) == 0) {
-                fleet_folder_remove(e->fts_path);
-            }
-        }
-    }
-    if (fts != NULL) {
-        fts_close(fts);
-    }
-    if (files_visit(dataset, FLEET_CAPTURES, capture_note) != 0) {
-        return -1;
-    }
-    if (dataset->nids > 0) {
-        qsort(dataset->ids, dataset->nids, FLEET_ID, parquet_id_compare);
-    }
-    for (unsigned i = 0; i < FLEET_CAPTURES; i++) {
-        if (files_visit(dataset, i, orphan_remove) != 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* Files are removed in it, so it must be one that this command has made: it has the mark, or has
- * nothing. */
-static bool dataset_is_empty(const struct dataset *dataset)
-{
-    DIR *folder = opendir(dataset->path);
-    bool empty = folder != NULL;
-
-    for (struct dirent *e; empty && (e = readdir(folder)) != NULL;) {
-        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-                strcmp(e->d_name, FLEET_MARK) == 0; /* another run's, just made */
-    }
-    if (folder != NULL) {
-        closedir(folder);
-    }
-    return empty;
-}
-
-static int dataset_open(struct dataset *dataset)
-{
-    char path[PATH_MAX];
-    bool is_empty;
-
-    if (snprintf(path, sizeof(path), "%s/%s", dataset->path, FLEET_MARK) >=
-        (int)sizeof(path) - 1024) {
-        return parquet_report_error(dataset, "", ENAMETOOLONG);
-    }
-    if (mkdir(dataset->path, 0777) != 0 && errno != EEXIST) {
-        return parquet_report_error(dataset, "", errno);
-    }
-    dataset->mark = open(path, O_RDWR | O_CLOEXEC);
-    if (dataset->mark < 0 && errno == ENOENT) {
-        if (!dataset_is_empty(dataset)) {
-            kymo_error("%s: is no folder of kymo export --parquet: it has files, but no %s; name a "
-                       "new folder",
-                       dataset->path, FLEET_MARK);
-            return -1;
-        }
-        dataset->mark = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    }
-    if (dataset->mark < 0) {
-        return parquet_report_error(dataset, "", errno);
-    }
-    if (flock(dataset->mark, LOCK_EX | LOCK_NB) != 0) {
-        kymo_error("%s: waiting for another kymo export", dataset->path);
-        if (flock(dataset->mark, LOCK_EX) != 0) {
-            return parquet_report_error(dataset, FLEET_MARK, errno);
-        }
-    }
-    if (fleet_mark_check(dataset->path, dataset->mark, &is_empty) != 0 ||
-        (is_empty && fleet_mark_write(dataset->path, dataset->mark) != 0) ||
-        remains_remove(dataset) != 0) {
-        return -1;
-    }
-    snprintf(dataset->staging, sizeof(dataset->staging), STAGING "%d", (int)getpid());
-    return 0;
-}
 
 /* ---- jobs of DuckDB ---------------------------------------------------------------- */
 
 /* Waits for the oldest job, and shows meanwhile how much of it is done. */
 static int job_wait(struct dataset *dataset)
 {
-    const struct move *job = &dataset->moves[dataset->nmoves - dataset->under_way];
+    const struct dataset_move *job = &dataset->moves[dataset->nmoves - dataset->under_way];
     char what[32], text[2048];
     bool given;
 
@@ -232,10 +45,15 @@ static int job_wait(struct dataset *dataset)
 static int job_begin(void *arg, unsigned table, unsigned part, const char *path)
 {
     struct dataset *dataset = arg;
+    static const char *const types[] = {[FLEET_INT] = "BIGINT",
+                                        [FLEET_MAYBE_INT] = "BIGINT",
+                                        [FLEET_TEXT] = "VARCHAR",
+                                        [FLEET_MAYBE_TEXT] = "VARCHAR",
+                                        [FLEET_TIME] = "TIMESTAMP_NS"};
     const int to = dataset->duckdb.to;
     bool sent;
 
-    if (dataset->nmoves == MOVES) {
+    if (dataset->nmoves == DATASET_MOVES) {
         kymo_error("%s: the capture is too large", dataset->path);
         return -1;
     }
@@ -247,29 +65,16 @@ static int job_begin(void *arg, unsigned table, unsigned part, const char *path)
     sent = dprintf(to, "{\"csv\":\"%s\",\"parquet\":\"%s-%u.parquet\",\"columns\":{",
                    strrchr(path, '/') + 1, fleet_tables[table].name, part) > 0;
     for (const struct fleet_column *c = fleet_tables[table].columns; c->name != NULL && sent; c++) {
-        sent =
-            dprintf(to, "%s\"%s\":\"%s\"", c == fleet_tables[table].columns ? "" : ",", c->name,
-                    c->type == FLEET_INT || c->type == FLEET_MAYBE_INT ? "BIGINT" : "VARCHAR") > 0;
+        sent = dprintf(to, "%s\"%s\":\"%s\"", c == fleet_tables[table].columns ? "" : ",", c->name,
+                       types[c->type]) > 0;
     }
     if (!sent || dprintf(to, "}}\n") < 0) {
         kymo_error("%s: node ended before its work was done", dataset->path);
         return -1;
     }
     dataset->under_way++;
-    dataset->moves[dataset->nmoves++] = (struct move){table, part};
+    dataset->moves[dataset->nmoves++] = (struct dataset_move){table, part};
     return 0;
-}
-
-static int duckdb_start(struct dataset *dataset)
-{
-    char script[PATH_MAX], module[PATH_MAX], staging[PATH_MAX];
-    char *argv[] = {(char *)"node", script, module, staging, NULL};
-
-    if (!fleet_file("parquet.js", script) || !fleet_duckdb(module)) {
-        return -1;
-    }
-    snprintf(staging, sizeof(staging), "%s/%s", dataset->path, dataset->staging);
-    return fleet_child_start(&dataset->duckdb, argv, -1, NULL, false, "apt-get install nodejs");
 }
 
 /* ---- a capture --------------------------------------------------------------------- */
@@ -313,10 +118,10 @@ static int capture_commit(struct dataset *dataset)
     parquet_value_put(device, capture->device);
     parquet_value_put(firmware, capture->firmware);
     if (syncfs(dataset->mark) != 0) {
-        return parquet_report_error(dataset, "", errno);
+        return dataset_error(dataset, "", errno);
     }
     for (unsigned i = 0; i < dataset->nmoves; i++) {
-        const struct move *move = &dataset->moves[i];
+        const struct dataset_move *move = &dataset->moves[i];
         const char *table = fleet_tables[move->table].name;
         int n = snprintf(to, sizeof(to), "%s/%s/device=%s/firmware=%s/date=%s/%s-%u.parquet",
                          dataset->path, table, device, firmware, capture->date, capture->id,
@@ -327,11 +132,11 @@ static int capture_commit(struct dataset *dataset)
         if (n >= (int)sizeof(to) || folder_make(to, strlen(dataset->path) + 1) != 0 ||
             (move->table == FLEET_CAPTURES && syncfs(dataset->mark) != 0) ||
             rename(from, to) != 0) {
-            return parquet_report_error(dataset, to + strlen(dataset->path) + 1,
-                                        n >= (int)sizeof(to) ? ENAMETOOLONG : errno);
+            return dataset_error(dataset, to + strlen(dataset->path) + 1,
+                                 n >= (int)sizeof(to) ? ENAMETOOLONG : errno);
         }
     }
-    return syncfs(dataset->mark) == 0 ? 0 : parquet_report_error(dataset, "", errno);
+    return syncfs(dataset->mark) == 0 ? 0 : dataset_error(dataset, "", errno);
 }
 
 static int capture_convert(struct dataset *dataset, const struct fleet_source *source,
@@ -353,26 +158,12 @@ static int capture_convert(struct dataset *dataset, const struct fleet_source *s
     }
     kymo_progress_end();
     if (broken || fleet_stopped != 0 || capture_commit(dataset) != 0 ||
-        parquet_id_add(dataset, dataset->capture->id) != 0) {
+        dataset_id_add(dataset, dataset->capture->id) != 0) {
         fleet_child_kill(&dataset->duckdb); /* what it does now is of no use */
         return KYMO_FAILURE;
     }
-    qsort(dataset->ids, dataset->nids, FLEET_ID, parquet_id_compare);
+    dataset_ids_sort(dataset);
     return status;
-}
-
-/* DuckDB, with an empty folder to work in. */
-static int staging_begin(struct dataset *dataset)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%s/%s", dataset->path, dataset->staging);
-    fleet_folder_remove(path);
-    if (mkdir(path, 0700) != 0) {
-        return parquet_report_error(dataset, dataset->staging, errno);
-    }
-    dataset->under_way = 0;
-    return duckdb_start(dataset);
 }
 
 /* An exit status; one above KYMO_USAGE: no other capture can be added either. */
@@ -383,9 +174,9 @@ static int parquet_capture_add(struct dataset *dataset, const struct fleet_sourc
     int status = fleet_capture_open(&capture, source);
 
     dataset->capture = &capture;
-    if (status == KYMO_OK && !parquet_id_known(dataset, capture.id)) {
+    if (status == KYMO_OK && !dataset_has(dataset, capture.id)) {
         /* There is none yet, or a capture before this one was given up. */
-        if (dataset->duckdb.pid <= 0 && staging_begin(dataset) != 0) {
+        if (dataset->duckdb.pid <= 0 && dataset_staging_begin(dataset) != 0) {
             status = KYMO_USAGE + 1;
         } else {
             status = capture_convert(dataset, source, options);
@@ -397,9 +188,8 @@ static int parquet_capture_add(struct dataset *dataset, const struct fleet_sourc
 
 /* ---- the command ------------------------------------------------------------------- */
 
-static int captures_add(struct dataset *dataset, const struct fleet_sources *sources)
+static int captures_add(struct dataset *dataset, const struct fleet_sources *sources, bool compact)
 {
-    char staging[PATH_MAX];
     size_t before = dataset->nids;
     int status = KYMO_OK;
 
@@ -411,9 +201,10 @@ static int captures_add(struct dataset *dataset, const struct fleet_sources *sou
             break; /* without DuckDB none can be added */
         }
     }
-    fleet_child_kill(&dataset->duckdb);
-    snprintf(staging, sizeof(staging), "%s/%s", dataset->path, dataset->staging);
-    fleet_folder_remove(staging);
+    if (compact && fleet_stopped == 0 && dataset_compact(dataset) != 0) {
+        status = KYMO_FAILURE;
+    }
+    dataset_staging_end(dataset);
     kymo_progress_end();
     if (fleet_stopped == 0) {
         printf("captures: %zu added, %zu in all\n", dataset->nids - before, dataset->nids);
@@ -431,13 +222,15 @@ bool fleet_is_wanted(int argc, char **argv)
     return false;
 }
 
-enum { OPT_PARQUET = 600 };
+enum { OPT_PARQUET = 600, OPT_COMPACT };
 
-static int parquet_options_parse(struct dataset *dataset, struct fleet_options *options, int argc,
-                                 char **argv)
+static int parquet_options_parse(struct dataset *dataset, struct fleet_options *options,
+                                 bool *compact, int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"parquet", required_argument, NULL, OPT_PARQUET}, FLEET_OPTIONS, {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"parquet", required_argument, NULL, OPT_PARQUET},
+                                          {"compact", no_argument, NULL, OPT_COMPACT},
+                                          FLEET_OPTIONS,
+                                          {NULL, 0, NULL, 0}};
     int option;
 
     opterr = 0;
@@ -449,6 +242,8 @@ static int parquet_options_parse(struct dataset *dataset, struct fleet_options *
         }
         if (option == OPT_PARQUET) {
             dataset->path = optarg;
+        } else if (option == OPT_COMPACT) {
+            *compact = true;
         } else if (option < FLEET_OPT_DEVICE) {
             if (option == '?') {
                 kymo_error("export --parquet takes whole captures; kymo cut cuts them");
@@ -464,7 +259,7 @@ static int parquet_options_parse(struct dataset *dataset, struct fleet_options *
     if (dataset->path[0] == '\0') {
         return kymo_usage("export", "export: --parquet: which folder?");
     }
-    return optind == argc ? kymo_usage("export", "export: which captures?") : -1;
+    return optind == argc && !*compact ? kymo_usage("export", "export: which captures?") : -1;
 }
 
 int fleet_export(int argc, char **argv)
@@ -472,6 +267,7 @@ int fleet_export(int argc, char **argv)
     struct fleet_options options = {0};
     struct fleet_sources sources = {.options = &options};
     struct dataset *dataset = calloc(1, sizeof(*dataset));
+    bool compact = false;
     int status;
 
     if (dataset == NULL) {
@@ -480,12 +276,13 @@ int fleet_export(int argc, char **argv)
     }
     dataset->mark = -1;
     dataset->duckdb = (struct fleet_child){-1, -1, -1};
-    status = parquet_options_parse(dataset, &options, argc, argv);
+    status = parquet_options_parse(dataset, &options, &compact, argc, argv);
     if (status < 0) {
         fleet_signals_catch();
         status = fleet_sources_find(&sources, argc - optind, argv + optind);
         if (status == KYMO_OK) {
-            status = dataset_open(dataset) == 0 ? captures_add(dataset, &sources) : KYMO_FAILURE;
+            status = dataset_open(dataset) == 0 ? captures_add(dataset, &sources, compact)
+                                                : KYMO_FAILURE;
         }
         fleet_signals_end();
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// parquet.js MODULE FOLDER: kymo's child that makes files of Parquet of files of rows, by DuckDB.
-// A line of standard input is a job: {csv, parquet, columns}; a line of output its end: "ok", or
-// what is wrong. Lines of the form "N %" before it say how much of the job is done. See
+// parquet.js MODULE FOLDER: kymo's child that makes files of Parquet of files of rows, and one file
+// of many, by DuckDB. A line of standard input is a job: {csv, parquet, columns}, or {folder, files,
+// parquet}; a line of output its end: "ok", or what is wrong. Lines of the form "N %" before it say how much of the job is done. See
 // host/fleet/parquet.c.
 'use strict';
 const fs = require('fs');
@@ -14,12 +14,29 @@ const literal = (text) => `'${text.replace(/'/g, "''")}'`;
 const plain = (text) => String(text).replace(/[^\x20-\x7e]+/g, ' ').slice(0, 1500);
 
 async function convert(duckdb, job) {
-    const columns = Object.entries(job.columns).map(([name, type]) => `"${name}": '${type}'`);
-    await duckdb.run(`COPY (SELECT * FROM read_csv(${literal(job.csv)}, header=false,
+    const types = Object.entries(job.columns);
+    // A time is ns since 1970 in the rows.
+    const isTime = (type) => type === 'TIMESTAMP_NS';
+    const columns = types.map(([name, type]) => `"${name}": '${isTime(type) ? 'BIGINT' : type}'`);
+    const values = types.map(([name, type]) =>
+        isTime(type) ? `make_timestamp_ns("${name}") AS "${name}"` : `"${name}"`);
+    await duckdb.run(`COPY (SELECT ${values.join(', ')} FROM read_csv(${literal(job.csv)}, header=false,
         auto_detect=false, delim=',', quote='"', escape='"', new_line='\\n', nullstr='\\N',
         allow_quoted_nulls=false, max_line_size=16777216, columns={${columns.join(', ')}}))
         TO ${literal(job.parquet)} (FORMAT parquet, COMPRESSION zstd)`);
     fs.unlinkSync(job.csv);
+}
+
+// The new file has exactly the rows of the old ones, in their order.
+async function merge(duckdb, job) {
+    const files = `[${job.files.map((name) => literal(`${job.folder}/${name}`)).join(', ')}]`;
+    await duckdb.run(`COPY (SELECT * FROM read_parquet(${files}, union_by_name=true,
+        hive_partitioning=false)) TO ${literal(job.parquet)} (FORMAT parquet, COMPRESSION zstd)`);
+    const rows = await duckdb.runAndReadAll(`SELECT
+        (SELECT sum(num_rows) FROM parquet_file_metadata(${files})),
+        (SELECT sum(num_rows) FROM parquet_file_metadata(${literal(job.parquet)}))`);
+    const [[before, after]] = rows.getRowsJson();
+    if (before !== after) throw new Error(`${before} rows have become ${after}`);
 }
 
 // DuckDB counts, and prints nothing itself. It does not always know: then nothing is told.
@@ -35,7 +52,7 @@ async function told(duckdb, job) {
         if (percentage >= 0) process.stdout.write(`${Math.min(100, Math.floor(percentage))} %\n`);
     }, PROGRESS_MS);
     try {
-        await convert(duckdb, job);
+        await (job.files === undefined ? convert : merge)(duckdb, job);
     } finally {
         clearInterval(timer);
     }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "host/collect/collect.h"
@@ -133,6 +134,17 @@ static bool query_folder_is_known(const char *folder)
     return known;
 }
 
+/* node inherits the lock, and so holds it until the end: kymo export --compact removes no file
+ * meanwhile. Where there are no locks, as on some network file systems, it may. */
+static void query_lock_take(void)
+{
+    int folder = open(".", O_RDONLY | O_DIRECTORY); /* without O_CLOEXEC */
+
+    if (folder >= 0 && flock(folder, LOCK_SH) != 0) {
+        close(folder);
+    }
+}
+
 static int query_run(const struct query *query)
 {
     char script[PATH_MAX], module[PATH_MAX], views[PATH_MAX], memory[32];
@@ -158,6 +170,7 @@ static int query_run(const struct query *query)
         kymo_error("%s: %s", query->folder, strerror(errno));
         return KYMO_FAILURE;
     }
+    query_lock_take();
     execvp(argv[0], argv);
     if (errno == ENOENT) {
         kymo_error("node is not installed: apt-get install nodejs");

@@ -12,7 +12,8 @@ const tty = require('tty');
 const [, , module_, folder, views, format, memory, sql] = process.argv;
 
 const TABLES = ['captures', 'events', 'states', 'messages', 'losses'];
-const ID = /^([0-9a-f]{64})-[0-9]+\.parquet$/;
+const ID = /^([0-9a-f]{64})-[0-9]+\.parquet$/; // of one capture
+const PACK = /^pack-([0-9a-f]{16})-[0-9]+\.parquet$/; // of several, which are all there
 // More than reading may go to tables and views in memory, which end with the command.
 const ALLOWED = ['SELECT', 'EXPLAIN', 'CREATE', 'DROP', 'INSERT', 'UPDATE', 'DELETE', 'ALTER'];
 const WIDTH_ROWS = 1000; // a table's columns are as wide as these rows need
@@ -33,21 +34,35 @@ function files(table) {
         for (const entry of fs.readdirSync(at, { withFileTypes: true })) {
             const name = `${at}/${entry.name}`;
             if (entry.isDirectory()) walk(name);
-            else if (entry.isFile() && ID.test(entry.name)) found.push(name);
+            else if (entry.isFile() && (ID.test(entry.name) || PACK.test(entry.name))) found.push(name);
         }
     };
     if (fs.existsSync(table)) walk(table);
     return found.sort();
 }
 
+// The ids of the captures of a file: its name has one, a list beside it those of a pack.
+function idsOf(name) {
+    const [, pack] = PACK.exec(path.basename(name)) || [];
+    if (pack === undefined) return [ID.exec(path.basename(name))[1]];
+    const list = `${path.dirname(name)}/_ids-${pack}`;
+    try {
+        return fs.readFileSync(list, 'latin1').split('\n').slice(0, -1);
+    } catch (error) {
+        throw new Failure(`${folder}/${list}: ${error.code}: copy that file, too, or export all ` +
+            'captures again into a new folder');
+    }
+}
+
 // A capture is there if `captures` has it; files of others are remains of a run that was killed.
 function dataset() {
-    const ids = new Set(files('captures').map((name) => ID.exec(path.basename(name))[1]));
+    const ids = new Set(files('captures').flatMap(idsOf));
+    const there = (name) => PACK.test(path.basename(name)) || ids.has(idsOf(name)[0]);
     if (ids.size === 0) {
         throw new Failure(`${folder}: there are no captures; kymo export --parquet adds some`);
     }
     return Object.fromEntries(TABLES.map((table) =>
-        [table, files(table).filter((name) => ids.has(ID.exec(path.basename(name))[1]))]));
+        [table, files(table).filter(there)]));
 }
 
 function viewsRead() {

@@ -15,18 +15,52 @@
 
 /* ---- tables and views -------------------------------------------------------------- */
 
-static void columns_put(FILE *sql, unsigned table)
+static const char *schema_type(enum fleet_type type)
 {
     static const char *const types[] = {[FLEET_INT] = "Int64",
                                         [FLEET_MAYBE_INT] = "Nullable(Int64)",
                                         [FLEET_TEXT] = "String",
-                                        [FLEET_MAYBE_TEXT] = "Nullable(String)"};
+                                        [FLEET_MAYBE_TEXT] = "Nullable(String)",
+                                        /* 18.16 has no type for less than a second. */
+                                        [FLEET_TIME] = "Nullable(Int64)"};
 
+    return types[type];
+}
+
+static void columns_put(FILE *sql, unsigned table)
+{
     fputs("(device String, firmware String, date Date, load String", sql);
     for (const struct fleet_column *c = fleet_tables[table].columns; c->name != NULL; c++) {
-        fprintf(sql, ", %s %s", c->name, types[c->type]);
+        fprintf(sql, ", %s %s", c->name, schema_type(c->type));
     }
     fputc(')', sql);
+}
+
+/* Tables that an older kymo has made have other columns, which rows of this one would not fit. */
+static int schema_table_check(struct clickhouse *servers, unsigned host, unsigned table)
+{
+    char text[256], answer[SQL_MOST], expected[SQL_MOST] = "";
+    size_t n = (size_t)snprintf(expected, sizeof(expected),
+                                "device String\nfirmware String\ndate Date\nload String\n");
+
+    for (const struct fleet_column *c = fleet_tables[table].columns; c->name != NULL; c++) {
+        n += (size_t)snprintf(expected + n, sizeof(expected) - n, "%s %s\n", c->name,
+                              schema_type(c->type));
+    }
+    snprintf(text, sizeof(text),
+             "SELECT concat(name, ' ', type) FROM system.columns WHERE database = '%s' AND table = "
+             "'%s_local' FORMAT TSVRaw",
+             servers->database, fleet_tables[table].name);
+    if (clickhouse_run(servers, host, "", text, answer, sizeof(answer)) != 0) {
+        return -1;
+    }
+    if (answer[0] != '\0' && strcmp(answer, expected) != 0) {
+        kymo_error("%s: database %s has a table %s_local of another version of kymo: name another "
+                   "database, and load all captures into it",
+                   servers->hosts[host], servers->database, fleet_tables[table].name);
+        return -1;
+    }
+    return 0;
 }
 
 /* Rows that count, from a table of one server or of all. */
@@ -55,8 +89,12 @@ static int schema_table_make(struct clickhouse *servers, unsigned host, unsigned
 {
     const char *name = fleet_tables[table].name;
     char text[SQL_MOST] = "";
-    FILE *sql = fmemopen(text, sizeof(text) - 1, "w");
+    FILE *sql;
 
+    if (schema_table_check(servers, host, table) != 0) {
+        return -1;
+    }
+    sql = fmemopen(text, sizeof(text) - 1, "w");
     if (sql == NULL) {
         return -1;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which captures, and where each is from: an option says it, else the folder of `kymo collect` that
- * the capture is in, else the capture itself.
+ * Which captures, and where each is from: an option says it, else the index of `kymo collect`, else
+ * the capture's path (path.c), else the capture itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 /* ---- options ----------------------------------------------------------------------- */
 
-static bool is_date(const char *text)
+bool fleet_is_date(const char *text)
 {
     struct tm day = {0}, again;
     const char *end = strptime(text, "%Y-%m-%d", &day);
@@ -41,9 +41,18 @@ int fleet_option_use(const char *command, struct fleet_options *options, int opt
     }
     if (option == FLEET_OPT_DATE) {
         options->date = value;
-        return is_date(value)
+        return fleet_is_date(value)
                    ? KYMO_OK
                    : kymo_usage(command, "%s: --date: %s: is no day YYYY-MM-DD", command, value);
+    }
+    if (option == FLEET_OPT_PATH) {
+        options->path = value;
+        return fleet_path_is_rule(value)
+                   ? KYMO_OK
+                   : kymo_usage(command,
+                                "%s: --path: %s: is no rule of the words DEVICE, FIRMWARE, DATE "
+                                "and * with a / between, as DEVICE/*/DATE or */DEVICE.kev",
+                                command, value);
     }
     if (value[0] == '\0' || strlen(value) > FLEET_GIVEN) {
         return kymo_usage(command, "%s: a name has 1 to %d bytes, not %zu", command, FLEET_GIVEN,
@@ -146,7 +155,7 @@ static int fleet_source_line_take(struct fleet_sources *sources, const char *fol
     }
     snprintf(source->device, sizeof(source->device), "%s", device);
     when[10] = '\0';
-    if (is_date(when)) {
+    if (fleet_is_date(when)) {
         memcpy(source->date, when, sizeof(source->date));
     }
     return 0;
@@ -166,30 +175,36 @@ static const char *fleet_source_whole_line(const char *folder, const char *line)
     return line;
 }
 
-static int folder_take(struct fleet_sources *sources, const char *folder)
+/* Takes what an index of `kymo collect` says, if the folder has one. Returns 1 if it has. */
+static int fleet_source_index_take(struct fleet_sources *sources, const char *folder)
 {
     char path[PATH_MAX], *line = NULL;
     size_t room = 0;
-    int status = 0;
+    int status = 1;
     FILE *index;
 
     snprintf(path, sizeof(path), "%s/%s", folder, COLLECT_INDEX);
     index = fopen(path, "re");
+    if (index == NULL && errno == ENOENT) {
+        return 0;
+    }
     if (index == NULL) {
-        kymo_error("%s: is no capture and no folder of kymo collect: %s: %s", folder, COLLECT_INDEX,
-                   strerror(errno));
+        kymo_error("%s: %s", path, strerror(errno));
         return -1;
     }
     /* The last line may be incomplete, while kymo collect runs or after a power cut. */
-    while (status == 0 && getline(&line, &room, index) > 0 && strchr(line, '\n') != NULL) {
-        status = fleet_source_line_take(sources, folder, fleet_source_whole_line(folder, line));
+    while (status > 0 && getline(&line, &room, index) > 0 && strchr(line, '\n') != NULL) {
+        status = fleet_source_line_take(sources, folder, fleet_source_whole_line(folder, line)) == 0
+                     ? 1
+                     : -1;
     }
     free(line);
     fclose(index);
     return status;
 }
 
-/* A capture by its own name that is in a folder of `kymo collect` has the device's name. */
+/* A capture in a device's folder of `kymo collect` has the name of that, whatever its index says of
+ * it. */
 static void device_guess(struct fleet_source *source)
 {
     char *path = realpath(source->path, NULL), index[PATH_MAX], *name;
@@ -205,6 +220,75 @@ static void device_guess(struct fleet_source *source)
         }
     }
     free(path);
+}
+
+/* A folder that is being searched. */
+struct fleet_source_folder {
+    struct fleet_sources *sources;
+    const char *path;
+    unsigned from, indexed; /* the sources that its index has, sorted by path */
+};
+
+static int fleet_source_compare(const void *a, const void *b)
+{
+    return strcmp(((const struct fleet_source *)a)->path, ((const struct fleet_source *)b)->path);
+}
+
+/* Adds a capture that the index has not. What --path says outdoes the index. */
+static int fleet_source_walk(void *arg, const char *path, const char *below)
+{
+    const struct fleet_source_folder *folder = arg;
+    struct fleet_sources *sources = folder->sources;
+    const char *rule = sources->options->path;
+    struct fleet_source *source, key;
+    char name[PATH_MAX];
+
+    snprintf(name, sizeof(name), "%s/%s", folder->path, below);
+    key.path = name;
+    source = folder->indexed == 0 ? NULL
+                                  : bsearch(&key, sources->list + folder->from, folder->indexed,
+                                            sizeof(*source), fleet_source_compare);
+    if (source != NULL && rule == NULL) {
+        return 0;
+    }
+    source = source != NULL ? source : source_add(sources, path);
+    if (source == NULL) {
+        return -1;
+    }
+    if (rule == NULL) {
+        device_guess(source);
+        rule = source->device[0] != '\0' ? "*" : "DEVICE";
+    }
+    return fleet_path_use(source, rule, below);
+}
+
+static int folder_take(struct fleet_sources *sources, const char *path)
+{
+    struct fleet_source_folder folder = {sources, path, sources->count, 0};
+    int has_index = fleet_source_index_take(sources, path);
+
+    folder.indexed = sources->count - folder.from;
+    if (folder.indexed > 0) {
+        qsort(sources->list + folder.from, folder.indexed, sizeof(*sources->list),
+              fleet_source_compare);
+    }
+    if (has_index < 0 || fleet_path_walk(path, fleet_source_walk, &folder) != 0) {
+        return -1;
+    }
+    if (sources->count == folder.from && has_index == 0) {
+        kymo_error("%s: has no captures: no file below it is called *.kev", path);
+        return -1;
+    }
+    return 0;
+}
+
+/* Returns what --path is about of a capture that is named itself: all of its path. */
+static const char *source_below(const char *path)
+{
+    while (path[0] == '/' || strncmp(path, "./", 2) == 0) {
+        path++;
+    }
+    return path;
 }
 
 int fleet_sources_find(struct fleet_sources *sources, int argc, char **argv)
@@ -224,6 +308,10 @@ int fleet_sources_find(struct fleet_sources *sources, int argc, char **argv)
             return KYMO_FAILURE;
         }
         device_guess(source);
+        if (sources->options->path != NULL &&
+            fleet_path_use(source, sources->options->path, source_below(argv[i])) != 0) {
+            return KYMO_FAILURE;
+        }
     }
     return KYMO_OK;
 }
@@ -345,10 +433,11 @@ static void origin_find(struct fleet_capture *capture, const struct fleet_source
                               : source->device[0] != '\0' ? source->device
                                                           : facts->board);
     snprintf(image, sizeof(image), "%.60s-%.19s", facts->image, facts->release);
-    name_set(capture->firmware, options->firmware != NULL    ? options->firmware
-                                : facts->build_id[0] != '\0' ? facts->build_id
-                                : facts->image[0] != '\0'    ? image
-                                                             : "");
+    name_set(capture->firmware, options->firmware != NULL     ? options->firmware
+                                : source->firmware[0] != '\0' ? source->firmware
+                                : facts->build_id[0] != '\0'  ? facts->build_id
+                                : facts->image[0] != '\0'     ? image
+                                                              : "");
     if (options->date != NULL || source->date[0] != '\0') {
         snprintf(capture->date, sizeof(capture->date), "%s",
                  options->date != NULL ? options->date : source->date);

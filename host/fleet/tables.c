@@ -47,7 +47,8 @@ struct writer {
     struct out *args; /* an event's values; what does not fit goes to its file in memory */
     struct message *messages[BUCKETS];
     int64_t first, last; /* ns of events */
-    bool failed;         /* a file, or no memory: reported */
+    struct fleet_times times;
+    bool failed; /* a file, or no memory: reported */
 };
 
 static struct writer *writer_of(const struct export *export)
@@ -70,6 +71,12 @@ static void maybe_put(struct out *out, int64_t value, int64_t unknown)
     } else {
         int_put(out, value);
     }
+}
+
+/* The time of the row at `ns`. */
+static void fleet_tables_time_put(struct writer *writer, struct out *out, int64_t ns)
+{
+    maybe_put(out, fleet_time_at(&writer->times, ns), KEV_NEVER);
 }
 
 static void fleet_tables_quoted_put(struct out *out, const char *text, size_t length)
@@ -198,6 +205,7 @@ static void fleet_tables_event_put(struct writer *writer, const struct kev_item 
 
     int_put(out, (int64_t)writer->capture->export.events - 1); /* this one is counted */
     int_put(out, item->ns);
+    fleet_tables_time_put(writer, out, item->ns);
     int_put(out, item->cpu);
     fleet_tables_text_put(out, item->class_name);
     fleet_tables_text_put(out, item->name);
@@ -229,6 +237,7 @@ static void fleet_tables_state_put(void *arg, const struct flow_thread *thread,
     maybe_put(out, state->state == STATE_RUNNING ? state->cpu : -1, -1);
     maybe_put(out, thread->priority, -1);
     int_put(out, state->since);
+    fleet_tables_time_put(writer, out, state->since);
     int_put(out, to - state->since);
     out_char(out, '\n');
 }
@@ -262,6 +271,7 @@ static void fleet_tables_message_put(struct writer *writer, const struct flow_th
     fleet_tables_text_put(out, fleet_tables_process_name(writer, message->server));
     fleet_tables_text_put(out, outcome);
     int_put(out, message->sent);
+    fleet_tables_time_put(writer, out, message->sent);
     maybe_put(out, message->received, KEV_NEVER);
     maybe_put(out, ns == KEV_NEVER ? ns : ns - message->sent, KEV_NEVER);
     out_char(out, '\n');
@@ -323,6 +333,7 @@ static void fleet_tables_loss_put(struct writer *writer, const struct kev_item *
     fleet_tables_text_put(out, is_loss ? "loss" : "scope");
     fleet_tables_text_put(out, export_loss_kind(loss->kind));
     maybe_put(out, is_loss ? item->ns : KEV_NEVER, KEV_NEVER);
+    fleet_tables_time_put(writer, out, is_loss ? item->ns : KEV_NEVER);
     maybe_put(out, item->cpu, -1);
     fleet_tables_text_put(out, loss->class_name);
     maybe_put(out, loss->from_ns, KEV_EVER);
@@ -348,8 +359,10 @@ static void capture_put(struct writer *writer)
     fleet_tables_text_put(out, facts->release);
     fleet_tables_text_put(out, facts->image);
     fleet_tables_text_put(out, facts->build_id);
-    fleet_tables_text_put(out, kev_capture_attribute(export->capture, "DATE"));
-    fleet_tables_text_put(out, kev_capture_attribute(export->capture, "BOOT_DATE"));
+    maybe_put(out, writer->times.recorded, KEV_NEVER);
+    maybe_put(out, writer->times.booted, KEV_NEVER);
+    maybe_put(out, writer->times.started, KEV_NEVER);
+    fleet_tables_text_put(out, writer->times.clock);
     int_put(out, facts->cpus);
     int_put(out, (int64_t)writer->capture->bytes);
     int_put(out, writer->last - writer->first);
@@ -484,6 +497,7 @@ int fleet_tables_write(struct fleet_capture *capture, const struct fleet_sink *s
     }
     writer->capture = capture;
     writer->sink = sink;
+    fleet_times_find(&capture->export, &writer->times);
     capture->export.format = &tables_format;
     capture->export.state = writer;
     status = export_format_run(&capture->export, broken);

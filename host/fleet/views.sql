@@ -5,15 +5,16 @@
 -- is a macro in DuckDB (query.js) and quantileExact() in ClickHouse (schema.c). Each view is one
 -- statement behind a line `-- NAME: what it shows`.
 
--- devices: each device: its captures, firmwares, days, and what was lost
+-- devices: each device: its captures, firmwares, days, losses, how many have times in UTC
 SELECT device, count(*) AS captures, count(DISTINCT firmware) AS firmwares, min(date) AS first_date,
     max(date) AS last_date, sum(events) AS recorded, sum(lost_events) AS lost,
-    sum(1 - complete) AS incomplete
+    sum(1 - complete) AS incomplete, count(started) AS with_time
 FROM captures GROUP BY device ORDER BY device;
 
 -- boots: by device and firmware: recorded boots, resets that a flight recorder survived, panics
-SELECT device, firmware, count(DISTINCT coalesce(booted, capture)) AS boots, count(*) AS captures,
-    count(retained) AS after_reset, count(panic) AS panics
+SELECT device, firmware, coalesce(count(DISTINCT booted), 0) +
+    coalesce(count(DISTINCT CASE WHEN booted IS NULL THEN capture END), 0) AS boots,
+    count(*) AS captures, count(retained) AS after_reset, count(panic) AS panics
 FROM captures GROUP BY device, firmware ORDER BY device, firmware;
 
 -- panics: each crash that a capture tells of

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
 #include "abi/syspage.h"
 #include "lib/capture/attribute.h"
 
@@ -73,6 +74,24 @@ static uint64_t boot_time(const struct kymo_syspage *page, uint64_t now)
     return now - (uint64_t)up.tv_sec;
 }
 
+/* States the time at a value of the trace clock; nothing if the time is unknown. */
+static void wall_clock(uint64_t host_seconds, struct out *to)
+{
+    struct timespec now = {0};
+    uint64_t cycles;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    cycles = ClockCycles();
+    if ((uint64_t)now.tv_sec < CLOCK_IS_SET) {
+        now = (struct timespec){.tv_sec = (time_t)host_seconds};
+    }
+    if ((uint64_t)now.tv_sec >= CLOCK_IS_SET) {
+        capture_put_attribute(to, "WALL_CLOCK", "%llu %llu", (unsigned long long)cycles,
+                              (unsigned long long)now.tv_sec * 1000000000u +
+                                  (unsigned long long)now.tv_nsec);
+    }
+}
+
 static void capture_put_attributes(const struct capture_header *header,
                                    const struct kymo_syspage *page, const char *build_id,
                                    struct out *to)
@@ -86,6 +105,9 @@ static void capture_put_attributes(const struct capture_header *header,
     capture_date(header->page ? page->boot_time : boot_time(page, seconds), boot);
 #define A(key, ...) capture_put_attribute(to, #key, __VA_ARGS__);
     CAPTURE_FIRST_LIST(A)
+    if (!header->page) {
+        wall_clock(header->now, to);
+    }
     own_attributes(header, to);
     further_rows(header, to);
     CAPTURE_LAST_LIST(A)

@@ -221,7 +221,7 @@ def the_date_stands_still(boot):
 
 
 def it_says_when_and_what(boot):
-    """The capture's date is the host's or the board's clock's; the image and its build id."""
+    """The capture's date and clock are the host's or the board's; the image and its build id."""
     with open(boot.trace, "rb") as f:
         head = f.read(4096)
     value = dict(re.findall(rb"TRACE_(\w+)::((?:(?!TRACE_).)*)", head))
@@ -229,6 +229,11 @@ def it_says_when_and_what(boot):
     want = [b"2026"] if boot.board == "virt-a64" else [b"%d" % y for y in (now - 1, now, now + 1)]
     if value[b"DATE"][-4:] not in want or value[b"BOOT_DATE"][-4:] not in want:
         return f"dates {value[b'DATE']}, {value[b'BOOT_DATE']}"
+    cycles, wall = (int(word) for word in value.get(b"WALL_CLOCK", b"0 0").split())
+    second = datetime.datetime.strptime(value[b"DATE"].decode(), "%a %b %d %H:%M:%S %Y")
+    apart = wall // 10**9 - second.replace(tzinfo=datetime.timezone.utc).timestamp()
+    if cycles == 0 or abs(apart) > 1:
+        return f"WALL_CLOCK {cycles} {wall}, {apart} s after DATE"
     if value[b"IMAGE"] != boot.suite.image.encode() or value[b"BUILD_ID"] != build_id(boot):
         return f"image {value[b'IMAGE']}, build id {value[b'BUILD_ID']}, not {build_id(boot)}"
     return None
@@ -265,6 +270,7 @@ def masked(text):
     text = re.sub(r"(?m)^t:0x[0-9a-f]+", "t:T", text)
     text = re.sub(r"0x[0-9a-f]{5,16}", "0xX", text)
     text = re.sub(r"-?\b\d{7,}\b", "N", text)
+    text = re.sub(r"(?m)^ *TRACE_WALL_CLOCK::.*\n", "", text)  # older captures have none
     keys = "DATE|BUILD_ID|RELEASE|VERSION|SYSPAGE_LEN"
     text = re.sub(rf"(?m)^( *TRACE_\w*(?:{keys})\w*::).*$", r"\1", text)
     return text

@@ -177,6 +177,13 @@ time_t time(time_t *now)
     return 1700000000;
 }
 
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    (void)clock;
+    *now = (struct timespec){.tv_sec = 1700000000, .tv_nsec = 5000};
+    return 0;
+}
+
 void lag_note(const struct kymo_trace_buffer *taken, const struct trace_slot *slots)
 {
     if (taken->slots != slots[0].d2) {

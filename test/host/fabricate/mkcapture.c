@@ -133,6 +133,12 @@ static void header_put(struct mk *mk, const struct mk_options *options)
     if (options->date != NULL) {
         put_attr(mk, "DATE", options->date);
     }
+    if (options->boot != NULL) {
+        put_attr(mk, "BOOT_DATE", options->boot);
+    }
+    if (options->wall != NULL) {
+        put_attr(mk, "WALL_CLOCK", options->wall);
+    }
     put_attr(mk, "VER_MAJOR", "1");
     put_attr(mk, "VER_MINOR", mk->checked ? "02" : "01");
     put_attr(mk, mk->swapped ? "BIG_ENDIAN" : "LITTLE_ENDIAN", "TRUE");

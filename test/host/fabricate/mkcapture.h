@@ -54,6 +54,8 @@ struct mk_options {
     const char *calls;    /* likewise of the kernel calls' */
     const char *filters;  /* FILTER_1, or NULL */
     const char *date;     /* DATE, or NULL */
+    const char *boot;     /* BOOT_DATE, or NULL */
+    const char *wall;     /* WALL_CLOCK, or NULL */
     const char *build_id; /* its bytes, or NULL: 1234ab */
     unsigned page;        /* version of the system page; 0: the newest */
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy|refused|build=N|full-id...]: writes a
- * fabricated capture, the same bytes for the same arguments; old: of format 1.01; refused: lossy,
- * and a medium refused buffers; N (1-255): the last byte of the build id; full-id: the build id has
- * 20 bytes, as those of linkers, not 3.
+ * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy|refused|build=N|full-id|date=TEXT|
+ * boot=TEXT|wall=TEXT...]: writes a fabricated capture, the same bytes for the same arguments; old:
+ * of format 1.01; refused: lossy, and a medium refused buffers; N (1-255): the last byte of the
+ * build id; full-id: the build id has 20 bytes, as those of linkers, not 3; TEXT: the attributes
+ * DATE, BOOT_DATE, WALL_CLOCK. The first event is at 4294.96 s of the trace clock.
  *
  * mkcapture simulate [--seed N] [--cpus N] [--steps N] [--loss] [--filter] [--fast] OUT.kev: writes
  * the capture of a simulated system (simulate.h) and prints the truth about it (truth.h).
@@ -22,6 +23,19 @@ static bool given(int argc, char **argv, const char *kind)
         is |= strcmp(argv[i], kind) == 0;
     }
     return is;
+}
+
+/* The TEXT of "KEY=TEXT"; `otherwise` if there is no such argument. */
+static const char *text_given(int argc, char **argv, const char *key, const char *otherwise)
+{
+    size_t n = strlen(key);
+
+    for (int i = 5; i < argc; i++) {
+        if (strncmp(argv[i], key, n) == 0 && argv[i][n] == '=') {
+            return argv[i] + n + 1;
+        }
+    }
+    return otherwise;
 }
 
 static const char *build_given(int argc, char **argv)
@@ -91,7 +105,8 @@ int main(int argc, char **argv)
     }
     if (argc < 5) {
         fputs("Usage: mkcapture FILE CPUS EVENTS SEED "
-              "[swapped|foreign|old|lossy|refused|build=N|full-id...]\n",
+              "[swapped|foreign|old|lossy|refused|build=N|full-id|date=TEXT|boot=TEXT|"
+              "wall=TEXT...]\n",
               stderr);
         return 2;
     }
@@ -102,7 +117,10 @@ int main(int argc, char **argv)
     options.lossy = options.refused || given(argc, argv, "lossy");
     options.foreign = given(argc, argv, "foreign");
     options.checked = !options.foreign && !given(argc, argv, "old");
-    options.date = options.checked ? "Fri Jan  2 03:04:05 2026" : NULL;
+    options.date =
+        text_given(argc, argv, "date", options.checked ? "Fri Jan  2 03:04:05 2026" : NULL);
+    options.boot = text_given(argc, argv, "boot", NULL);
+    options.wall = text_given(argc, argv, "wall", NULL);
     if (options.ncpu == 0 || options.ncpu > MK_CPUS) {
         return 2;
     }

@@ -207,7 +207,7 @@ def refusals():
             (("export", "--parquet", "ds", "nowhere.kev"), 1, "nowhere.kev"),
             (("export", "--parquet", "ds", "empty.kev"), 1, "empty.kev"),
             (("export", "--parquet", "ds", "/dev/null"), 1, "no regular file"),
-            (("export", "--parquet", "ds", "other"), 1, "collect.jsonl"),
+            (("export", "--parquet", "ds", "other"), 1, "has no captures"),
             (("query", "nowhere", "SELECT 1"), 1, "nowhere"),
                                     (("query", "other", "SELECT 1"), 1, "other: is no folder"),
             (("query",), 2, "which folder"), (("query", "ds", "SELECT", "1"), 2, "one SQL"),

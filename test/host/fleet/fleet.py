@@ -22,14 +22,17 @@ def make(path, events, seed, firmware, *kinds, cpus=4):
 
 
 def collection(folder, devices, events, firmwares):
-    """A folder as kymo collect leaves it: a capture a device; every fifth one has losses."""
+    """A folder as kymo collect leaves it: a capture a device; every fifth one has losses, and
+    half of them state a clock or a boot."""
     os.makedirs(folder)
     with open(os.path.join(folder, "collect.jsonl"), "w", encoding="ascii") as index:
         for n in range(devices):
             name = f"device{n:03d}"
             os.mkdir(os.path.join(folder, name))
             path = os.path.join(folder, name, "x.kev")
-            make(path, events, n + 1, n % firmwares + 1, *(["lossy"] if n % 5 == 4 else []))
+            clock = [[f"wall=4294963205 {(1767323045 + n) * 10**9 + n}"],
+                     ["boot=Fri Jan  2 01:52:30 2026"], []][min(n % 4, 2)]
+            make(path, events, n + 1, n % firmwares + 1, *(["lossy"] if n % 5 == 4 else []), *clock)
             index.write(json.dumps({"time": f"2026-03-{n % 28 + 1:02d}T12:00:00Z", "device": name,
                                     "what": "stored",
                                     "file": f"{name}/x.kev", "bytes": os.path.getsize(path)},

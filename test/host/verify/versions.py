@@ -93,8 +93,11 @@ def fleet_folder(kymo, tools):
     write("fleet/_kymo", b"kymo 99\n")
     refuses(kymo, "fleet/_kymo", "query", "fleet", "FROM captures", version="kymo 99")
     refuses(kymo, "fleet/_kymo", "export", "--parquet", "fleet", "sound.kev", version="kymo 99")
+    write("fleet/_kymo", b'{"kymo":"dataset","version":1}\n')
+    refuses(kymo, "fleet/_kymo", "query", "fleet", "FROM captures", version=1)
+    refuses(kymo, "fleet/_kymo", "export", "--parquet", "fleet", "sound.kev", version=1)
     if os.listdir("fleet") != ["_kymo"]:
-        raise Failed("something was written into a folder of a later layout")
+        raise Failed("something was written into a folder of another layout")
 
 
 def collection(kymo, tools):
