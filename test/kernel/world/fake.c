@@ -399,6 +399,8 @@ void broken(const char *fmt, ...)
     abort();
 }
 
+uintptr_t fake_masked;
+
 void (*fake_putc)(char c);
 
 void arch_console_putc(char c)
