@@ -400,6 +400,7 @@ void broken(const char *fmt, ...)
 }
 
 uintptr_t fake_masked;
+unsigned fake_maps; /* fake_map.c */
 
 void (*fake_putc)(char c);
 
@@ -733,15 +734,6 @@ void kercall_trace_aborted(struct thread *t)
 void trace_kernel_exit(void)
 {
 }
-void spawn_abandon(struct thread *t)
-{
-    (void)t;
-}
-bool name_process_gone(struct process *proc)
-{
-    (void)proc;
-    return false;
-}
 bool trace_process_gone(struct process *proc)
 {
     (void)proc;
@@ -769,22 +761,9 @@ bool host_process_gone(struct process *proc)
     return false;
 }
 
-#define ABSENT(name) \
-    long ker_##name(struct thread *self, const uintptr_t *args) \
-    { \
-        (void)self; \
-        (void)args; \
-        return -ENOSYS; \
-    }
 ABSENT(trace_event)
 ABSENT(trace_event_locked)
-ABSENT(proc_spawn)
-ABSENT(name_attach)
-ABSENT(name_detach)
-ABSENT(name_lookup)
 ABSENT(image_read)
 ABSENT(host_call)
 ABSENT(system_ctl)
 ABSENT(syspage_read)
-ABSENT(lib_word)
-ABSENT(mem_protect)

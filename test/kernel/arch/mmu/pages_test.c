@@ -20,7 +20,8 @@
 #include "test/tool/random.h"
 
 #define TABLES 700
-#define MAPS 12
+#define MAPS 12 /* at random */
+#define MAPS_MOST 250
 #define STEPS 2500
 #define RW (KYMO_PROT_READ | KYMO_PROT_WRITE)
 #define RAM_FROM 0x40000000ul /* physical addresses of what is mapped */
@@ -34,8 +35,8 @@ static unsigned tables, fails_in, windows, sets_done;
 static paddr_t fresh; /* a table that may still hold anything; 0: none */
 
 static struct arch_aspace space;
-static struct mapping maps[MAPS];
-static uint16_t order[MAPS];
+static struct mapping maps[MAPS_MOST];
+static uint16_t order[MAPS_MOST];
 static struct mapping_list list = {maps, order, 0};
 static uintptr_t search_from;
 
@@ -527,6 +528,85 @@ static void test_windows(void **state)
     assert_true(windows >= 15 + 17); /* between tables, and between two that are freed */
 }
 
+/* All is mapped but `gap` pages at the lower end, where a range of `pages` may just fit or not. */
+static void fits_below(void **state, unsigned gap, unsigned pages, paddr_t pa)
+{
+    begin(state);
+    maps[1].vaddr = maps[1].phys = USER_LOW + gap * PAGE_SIZE;
+    maps[1].len = USER_HIGH - maps[1].vaddr;
+    maps[1].flags = RW;
+    assert_int_equal(map_one(1, 0), 0);
+    maps[0] = (struct mapping){.len = pages * PAGE_SIZE, .phys = pa, .flags = RW};
+    if (map_one(0, 0) == 0) { /* against the model, at that */
+        assert_true(gap >= pages + 2);
+    } else {
+        assert_true(pages >= 512 || gap < pages + 2);
+    }
+    end(state);
+}
+
+static void test_ends_of_a_range(void **state)
+{
+    const paddr_t odd[] = {RAM_FROM, RAM_FROM + PAGE_SIZE, RAM_FROM - PAGE_SIZE,
+                           RAM_FROM + 100 * PAGE_SIZE};
+
+    for (unsigned gap = 1; gap < 7; gap++) {
+        for (unsigned pages = 1; pages < 5; pages++) {
+            fits_below(state, gap, pages, RAM_FROM);
+        }
+    }
+    for (unsigned gap = 510; gap < 1030; gap += gap < 518 || gap > 1020 ? 1 : 13) {
+        for (unsigned i = 0; i < 4; i++) {
+            fits_below(state, gap, 512, odd[i]);
+        }
+    }
+    begin(state); /* neighbours that a program asks for need no page between them */
+    for (unsigned i = 0; i < 3; i++) {
+        maps[i] = (struct mapping){.vaddr = GB + PAGE_SIZE * (i == 0   ? 1
+                                                              : i == 1 ? 2
+                                                                       : 0),
+                                   .len = PAGE_SIZE,
+                                   .phys = RAM_FROM,
+                                   .flags = RW};
+        assert_int_equal(map_one(i, 0), 0);
+    }
+    end(state);
+}
+
+/* A search that finds nothing below where the previous one ended begins anew at the upper end. */
+static void test_search_again(void **state)
+{
+    begin(state);
+    maps[0].vaddr = maps[0].phys = USER_LOW + 4 * PAGE_SIZE;
+    maps[0].len = USER_HIGH - 3 * PAGE_SIZE - maps[0].vaddr;
+    maps[0].flags = RW;
+    assert_int_equal(map_one(0, 0), 0);
+    for (unsigned pages = 2; pages > 0; pages--) { /* two fit only below, and one more only above */
+        maps[pages] = (struct mapping){.len = pages * PAGE_SIZE, .phys = RAM_FROM, .flags = RW};
+        assert_int_equal(map_one(pages, 0), 0);
+    }
+    assert_true(maps[2].vaddr < maps[0].vaddr && maps[1].vaddr > maps[0].vaddr);
+    end(state);
+}
+
+/* Interrupts get in while a search passes many mappings, too, each 64 of them. */
+static void test_search_windows(void **state)
+{
+    begin(state);
+    for (unsigned i = 0; i < 200; i++) {
+        maps[i] = (struct mapping){.vaddr = USER_HIGH - (2 * i + 2) * PAGE_SIZE,
+                                   .len = PAGE_SIZE,
+                                   .phys = RAM_FROM,
+                                   .flags = RW};
+        assert_int_equal(map_one(i, 0), 0);
+    }
+    maps[200] = (struct mapping){.len = PAGE_SIZE, .phys = RAM_FROM, .flags = RW};
+    windows = 0;
+    assert_int_equal(map_one(200, 0), 0);
+    assert_int_equal(windows, 3);
+    end(state);
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -583,6 +663,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_random, begin, end),
         cmocka_unit_test(test_each_table_fails),
         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_ends_of_a_range),
+        cmocka_unit_test(test_search_again),
+        cmocka_unit_test(test_search_windows),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_shape),
     };
