@@ -3,10 +3,11 @@
  * Each kernel call (abi/kercalls.def), where memory, a table or a quota ends: the n-th thing that
  * the call asks for is refused, for each n. A call that then fails has changed no account, no table
  * and no memory, and succeeds when it is made again; what a call leaves, the end of its process
- * gives back. A call without a row fails the test, and so does one that asks for less than its row
- * says, or for anything if that is nothing.
+ * gives back, also if that comes at the n-th preemption point of the call. A call without a row
+ * fails the test, and so does one that asks for less than its row says, or for anything if that is
+ * nothing.
  */
-#include "test/kernel/world/world.h"
+#include "test/kernel/world/stepwise.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -450,8 +451,18 @@ static void wrong_row(const struct row *row, unsigned nth, const char *text, lon
             (unsigned)(row - rows), nth, text, value_of);
 }
 
-/* Ends the process with what it found. */
+/* Ends all, and this process with what it has found. */
 enum { REFUSED = 1, WRONG = 2 };
+static void end(unsigned found)
+{
+    strcpy(world_at(server, NAME), "/new"); /* a name keeps an object */
+    strcpy(world_at(server, NAMED), "/old");
+    CALL(server, OBJECT_UNLINK, NAME);
+    CALL(server, OBJECT_UNLINK, NAMED);
+    world_end();
+    _exit((int)found);
+}
+
 static void refuse_one(const struct row *row, unsigned nth)
 {
     begin();
@@ -471,24 +482,38 @@ static void refuse_one(const struct row *row, unsigned nth)
         wrong_row(row, nth, "and made again, the result is", result);
         found |= WRONG;
     }
-    strcpy(world_at(server, NAME), "/new"); /* a name keeps an object */
-    strcpy(world_at(server, NAMED), "/old");
-    CALL(server, OBJECT_UNLINK, NAME);
-    CALL(server, OBJECT_UNLINK, NAMED);
-    world_end();
-    _exit((int)found);
+    end(found);
 }
 
-/* Returns whether the row asked for an n-th thing, which it didn't get. In a process of its own:
- * tables that have grown stay so. */
-static bool is_refused(const struct row *row, unsigned nth, unsigned *wrong)
+static void kill_client(void)
+{
+    world_do(stepwise_free_cpu(), stepwise_end_process, client->proc);
+}
+
+/* Another CPU ends the caller's process at the n-th preemption point of the call. */
+static void kill_at(const struct row *row, unsigned nth)
+{
+    begin();
+    stepwise = (struct stepwise){.act_at = nth, .act = kill_client};
+    fake_lock_window = stepwise_window;
+    fake_lock_wanted = true;
+    make_call(row, 0);
+    fake_lock_window = NULL;
+    fake_lock_wanted = false;
+    end(stepwise.windows > nth ? REFUSED : 0);
+}
+
+/* Returns whether the row asked for an n-th thing, which it didn't get, or had an n-th preemption
+ * point. In a process of its own: tables that have grown stay so. */
+static bool happens(void (*once)(const struct row *row, unsigned nth), const struct row *row,
+                    unsigned nth, unsigned *wrong)
 {
     int status;
     pid_t pid = fork();
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        refuse_one(row, nth);
+        once(row, nth);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (status & ~((REFUSED | WRONG) << 8)) {
@@ -512,7 +537,7 @@ static void each_refused_call_leaves_all_as_it_was(void **state)
         }
         do {
             n++;
-        } while (is_refused(&rows[i], n, &wrong));
+        } while (happens(refuse_one, &rows[i], n, &wrong));
         if (n - 1 < least || (least == 0 && n > 1)) {
             wrong_row(&rows[i], n, "things that it asks for, as its row does not say:", n - 1);
             wrong++;
@@ -520,6 +545,24 @@ static void each_refused_call_leaves_all_as_it_was(void **state)
         points += n - 1;
     }
     printf("%u things refused\n", points);
+    assert_int_equal(wrong, 0);
+}
+
+static void each_call_ends_with_its_process(void **state)
+{
+    unsigned points = 0, wrong = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        unsigned n = 0;
+        while (rows[i].least != ELSEWHERE && happens(kill_at, &rows[i], n, &wrong)) {
+            n++;
+        }
+        points += n;
+        assert_true(n > 3 || rows[i].number != KER_PROC_SPAWN);
+        assert_true(n > 0 || rows[i].number != KER_MEM_MAP || rows[i].args[0] == MAP(1));
+    }
+    printf("%u preemption points\n", points);
     assert_int_equal(wrong, 0);
 }
 
@@ -557,6 +600,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_has_a_row),
         cmocka_unit_test(each_refused_call_leaves_all_as_it_was),
+        cmocka_unit_test(each_call_ends_with_its_process),
     };
 
     return cmocka_run_group_tests(tests, group, NULL);

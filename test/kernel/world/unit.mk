@@ -71,7 +71,7 @@ $(B)/unit/ipc_grown_test $(B)/unit/ipc_short_test: $(call unit_grown_objs,$(UNIT
 
 # Each allocation of each call fails: with the calls that make programs, names and mappings.
 UNIT_TESTS += $(B)/unit/ipc_refused_test
-UNIT_REFUSED_SRCS := $(addprefix kernel/,ipc/name.c mem/mem_calls.c \
+UNIT_REFUSED_SRCS := test/kernel/world/stepwise.c $(addprefix kernel/,ipc/name.c mem/mem_calls.c \
 	$(addprefix program/,spawn.c spawn_layout.c spawn_load.c spawn_reloc.c elf.c))
 UNIT_REFUSED_WRAP := $(addprefix -Xlinker --wrap=,phys_alloc phys_alloc_raw quota_charge quota_has \
 	quota_group_new arch_aspace_map arch_aspace_create)
