@@ -723,6 +723,7 @@ void kercall_trace_exit(struct thread *self)
 void kercall_trace_int(struct thread *self)
 {
     (void)self;
+    fake_events[TRACE_EV_kercall_int]++;
 }
 void kercall_trace_aborted(struct thread *t)
 {
