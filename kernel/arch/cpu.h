@@ -85,6 +85,9 @@ static inline void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len);
 /* Masks interrupts on this CPU; returns the state for arch_irq_restore(). Nests. [inline, boot] */
 static inline uintptr_t arch_irq_save(void);
 static inline void arch_irq_restore(uintptr_t state);
+/* For assertions: returns whether interrupts are as when the kernel was entered, outside of all
+ * pairs of the two calls above. Not in an interrupt. [inline, boot] */
+static inline bool arch_irq_as_entered(void);
 /*
  * The word of the kernel lock; empty where there is one CPU. Its low byte (the first in memory) is
  * 1 while a CPU has the lock; the rest belongs to the CPUs that wait (kernel/base/cpu.c).

@@ -129,6 +129,15 @@ static inline bool kernel_locked(void)
     return CONFIG_CPUS == 1 || arch_cpu()->locked || cpus_online == 0;
 }
 
+/* For assertions: returns whether this CPU may resume a thread: it holds no lock, interrupts come
+ * as before, and no probe is firing. */
+static inline bool kernel_may_leave(void)
+{
+    const struct cpu *cpu = arch_cpu();
+
+    return (CONFIG_CPUS == 1 || !cpu->locked) && arch_irq_as_entered() && !cpu->trace.fired;
+}
+
 /* Returns the lock's word for kernel_lock_try_at() and kernel_unlock_at(): a caller that has a
  * register to spare computes the address only once. */
 static inline volatile uint32_t *kernel_lock_at(void)

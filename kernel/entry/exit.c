@@ -193,7 +193,7 @@ static inline struct thread *exit_leave(struct cpu *cpu)
             kernel_assert(t == cpu->current && t->state == STATE_RUNNING);
             kernel_debug(kernel_check_sometimes());
             kernel_unlock();
-            return t;
+            return exit_to(t);
         }
     }
 }
@@ -220,7 +220,7 @@ struct thread *kernel_exit(struct thread *self)
     kernel_assert(self == cpu->current);
     if (self) {
         if (!(cpu->trace.exit_work | cpu->resched)) {
-            return self;
+            return exit_to(self);
         }
         self->call = THREAD_CALL_NONE; /* it was interrupted in user mode */
     }

@@ -8,6 +8,14 @@
 #include "kernel/base/kercall.h"
 #include "kernel/thread/thread.h"
 
+/* Returns the thread that this CPU is about to resume, after the check of a debug image that it may
+ * leave the kernel. Without the lock. */
+static inline struct thread *exit_to(struct thread *next)
+{
+    kernel_assert(kernel_may_leave());
+    return next;
+}
+
 /* Does all pending work of this CPU, idles if no thread is ready, releases the lock and returns the
  * thread to resume. Lock held. */
 struct thread *exit_locked(struct cpu *cpu);

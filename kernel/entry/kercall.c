@@ -313,7 +313,7 @@ struct thread *kernel_call(struct thread *self, unsigned number)
     }
     self->call = (uint8_t)number;
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter)) {
-        return kernel_call_traced(self, number);
+        return exit_to(kernel_call_traced(self, number));
     }
-    return ways[number](self, number);
+    return exit_to(ways[number](self, number));
 }

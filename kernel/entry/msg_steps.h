@@ -8,6 +8,7 @@
 
 #include "kernel/arch/cpu.h"
 #include "kernel/base/cpu.h"
+#include "kernel/entry/exit.h"
 #include "kernel/entry/msg_part.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/thread/sched.h"
@@ -185,7 +186,7 @@ static inline struct thread *msg_direct_leave(struct thread *next, uint32_t abov
     }
     kernel_unlock_at(lock);
     arch_switch_load(next);
-    return next;
+    return exit_to(next);
 }
 
 static inline struct thread *send_leave(struct thread *self, struct thread *receiver,
@@ -204,7 +205,7 @@ static inline struct thread *send_leave(struct thread *self, struct thread *rece
     kernel_unlock_at(lock);
     arch_context_set_result(receiver, rcvid, 0);
     arch_switch_load(receiver);
-    return receiver;
+    return exit_to(receiver);
 }
 
 static inline struct thread *reply_leave(struct thread *self, struct thread *client,

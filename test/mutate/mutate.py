@@ -3,7 +3,8 @@
 """Changes one thing in a function and reports whether a test notices: many times, by a seed.
 
     mutate.py [--seed N] [--count N] [--folder DIR]... [--suites "NAME NAME"] [--boots] [--list]
-              [--nearest N] [--seconds N] [--least PERCENT] [--only TEXT | --survivors]
+              [--nearest N] [--seconds N] [--least PERCENT] [--kind KIND]
+              [--only TEXT | --survivors]
 
 A mutant is built in a copy of the tree, build/mutate/PID, never in the tree itself. README.md says
 how it is judged, and what the options are. Proof: test/mutate/check.
@@ -26,6 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 WORK = os.path.join(ROOT, "build/mutate")
 FOLDERS = ["trace", "kernel", "lib", "host", "tracelogger"]
 LIMIT = 1800  # seconds for a build, and for a test without a mutant: detects hangs
+KINDS = ["operator", "constant", "condition", "memory order", "deleted statement"]
 Mutant = collections.namedtuple("Mutant", "file function kind start end new text")
 
 # What is left alone: comments, strings, attributes, lengths of arrays, assertions.
@@ -97,13 +99,16 @@ def mutants_below(folders):
                 yield from mutants(file, f.read())
 
 
-def draw(seed, folders):
-    """A mutant of each function, by the seed; a change of one function changes no other's."""
+def draw(seed, folders, kind=None):
+    """A mutant of each function, of one kind or of any, by the seed; a change of one function
+    changes no other's."""
     def rank(*words):
         return hashlib.sha256("\0".join([str(seed), *words]).encode()).digest()
     found = {}
     for m in mutants_below(folders):  # each kind is as likely
         key = m.file, m.function
+        if kind not in (None, m.kind):
+            continue
         found[key] = min(found.get(key, m), m, key=lambda m: (rank(*key, m.kind), rank(m.text)))
     return [found[key] for key in sorted(found, key=lambda key: rank(*key))]
 
@@ -271,11 +276,12 @@ def main():
     parser.add_argument("--folder", action="append", metavar="DIR")
     parser.add_argument("--suites", default="")
     parser.add_argument("--only", metavar="TEXT")
+    parser.add_argument("--kind", choices=KINDS)
     for name in "boots", "survivors", "list":
         parser.add_argument(f"--{name}", action="store_true")
     options = parser.parse_args()
     rows, folders = read_list(), options.folder or FOLDERS
-    chosen = draw(options.seed, folders)[:None if not options.list else options.count]
+    chosen = draw(options.seed, folders, options.kind)[:None if not options.list else options.count]
     if options.survivors or options.only:
         chosen = list({m.text: m for m in mutants_below(folders) if (
             options.only in m.text if options.only else m.text in rows)}.values())

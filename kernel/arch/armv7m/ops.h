@@ -115,6 +115,13 @@ static inline void arch_irq_restore(uintptr_t state)
     __asm__ volatile("msr basepri, %0" ::"r"(state) : "memory");
 }
 
+static inline bool arch_irq_as_entered(void)
+{
+    uint32_t primask, basepri;
+    __asm__ volatile("mrs %0, primask\n\tmrs %1, basepri" : "=r"(primask), "=r"(basepri));
+    return (primask | basepri) == 0;
+}
+
 static inline bool arch_spin_try(volatile uint32_t *lock)
 {
     (void)lock;

@@ -91,7 +91,7 @@ struct kernel_sent kernel_call_send(uintptr_t coid, uintptr_t smsg, uintptr_t sp
     uintptr_t rcvid = (uintptr_t)self->rcvid; /* without the lock self may end */
     kernel_unlock_at(here.lock);
     arch_switch_load(receiver);
-    return (struct kernel_sent){receiver, rcvid};
+    return (struct kernel_sent){exit_to(receiver), rcvid};
 }
 
 /* ---- MsgReceive --------------------------------------------------------------------- */

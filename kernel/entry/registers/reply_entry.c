@@ -46,5 +46,5 @@ struct thread *kernel_call_reply(uintptr_t rcvid, uintptr_t status, uintptr_t sm
     }
     arch_context_set_result(call.slot, (long)status, 0);
     kernel_unlock_at(here.lock);
-    return self;
+    return exit_to(self);
 }

@@ -20,6 +20,8 @@ struct arch_context {
 };
 struct arch_aspace {
     int mapped; /* mappings it has */
+    /* These are for test/kernel/arch/mmu/: the table of 1 GB each, and where a search begins. */
+    uintptr_t top, search_from;
 };
 
 extern uint64_t fake_cycles;
@@ -48,6 +50,10 @@ static inline uintptr_t arch_irq_save(void)
 static inline void arch_irq_restore(uintptr_t state)
 {
     (void)state;
+}
+static inline bool arch_irq_as_entered(void)
+{
+    return true;
 }
 static inline uint64_t arch_cycles(void)
 {

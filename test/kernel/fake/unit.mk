@@ -56,6 +56,9 @@ $(call unit_kernel,dwt_test,arch/armv7m/dwt_test.c,$(UNIT_KERNEL_COUNT) kernel/a
 	-UCONFIG_CPUS -DCONFIG_CPUS=1 -include test/kernel/arch/armv7m/fake_dwt.h \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' \
 	-DKERNEL_COUNTERS_H='"kernel/dtrace/count/variables.h"' -DKERNEL_COUNTS_H='"kernel/thread/counts/kept.h"')
+# Page tables of every CPU with an MMU, with entries that are the test's own.
+$(call unit_kernel,pages_test,arch/mmu/pages_test.c,kernel/arch/mmu/pages.c,\
+	-DARCH_PAGES_H='"test/kernel/arch/mmu/fake_pages.h"')
 $(call unit_kernel,divide_test,arch/armv7m/divide_test.c,kernel/arch/armv7m/probe/divide.c)
 $(call unit_kernel,unwind_test,observe/unwind_test.c,kernel/observe/unwind.c host/unwind/pack.c)
 $(call unit_kernel,stack_test,observe/stack_test.c,kernel/observe/stack.c $(UNIT_KERNEL_FAKE))

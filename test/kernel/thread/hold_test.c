@@ -369,13 +369,39 @@ static void test_gives_way(void **state)
     assert_int_equal(b->state, STATE_READY);
 }
 
+static void holds_b(void)
+{
+    fake_lock_window = NULL;
+    world_enter(a, KER_THREAD_CTL, (uintptr_t[6]){_NTO_TCTL_ONE_THREAD_HOLD, 2});
+}
+
+/* Held between two steps of a long call: the call is interrupted, which its event says, and ends
+ * when the thread continues. */
+static void test_amid_a_call(void **state)
+{
+    const unsigned *events = &fake_events[TRACE_EV_kercall_int], before = *events;
+
+    (void)state;
+    fake_lock_window = holds_b;
+    fake_lock_wanted = true;
+    world_enter(b, KER_MEM_MAP, (uintptr_t[6]){256, KYMO_PROT_READ, 3});
+    world_settle();
+    fake_lock_wanted = false;
+    world_check();
+    assert_int_equal(b->state, STATE_STOPPED);
+    assert_int_equal(*events, before + 1);
+    cont(2);
+    assert_true(world_result(b) > 0);
+    assert_int_equal(*events, before + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, world_teardown)
         T(running), T(ready),        T(wrong),   T(twice),      T(self),      T(all),
         T(receive), T(receive_long), T(client),  T(pulse),      T(owner),     T(mutex_waiter),
-        T(limit),   T(cancel),       T(destroy), T(on_its_way), T(gives_way),
+        T(limit),   T(cancel),       T(destroy), T(on_its_way), T(gives_way), T(amid_a_call),
 #undef T
     };
     return cmocka_run_group_tests(tests, world_group, NULL);

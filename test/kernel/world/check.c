@@ -176,6 +176,8 @@ static void count_process(struct census *c, const struct process *proc)
     c->bytes += proc->space.owned_bytes;
 }
 
+size_t (*world_bytes_of_objects)(void);
+
 /* Each object in use is some process's. */
 static void check_leaks(void)
 {
@@ -186,6 +188,7 @@ static void check_leaks(void)
             count_process(&c, process_in_slot(slot));
         }
     }
+    c.bytes += world_bytes_of_objects ? world_bytes_of_objects() : 0;
     base = base ? base : phys_available() + c.bytes;
     if (c.threads != fake_pool_used(CONFIG_THREADS) ||
         c.channels != fake_pool_used(CONFIG_CHANNELS) ||

@@ -404,6 +404,9 @@ void broken(const char *fmt, ...)
     abort();
 }
 
+uintptr_t fake_masked;
+unsigned fake_maps; /* fake_map.c */
+
 void (*fake_putc)(char c);
 
 void arch_console_putc(char c)
@@ -725,6 +728,7 @@ void kercall_trace_exit(struct thread *self)
 void kercall_trace_int(struct thread *self)
 {
     (void)self;
+    fake_events[TRACE_EV_kercall_int]++;
 }
 void kercall_trace_aborted(struct thread *t)
 {
@@ -735,15 +739,6 @@ void kercall_trace_aborted(struct thread *t)
 }
 void trace_kernel_exit(void)
 {
-}
-void spawn_abandon(struct thread *t)
-{
-    (void)t;
-}
-bool name_process_gone(struct process *proc)
-{
-    (void)proc;
-    return false;
 }
 bool trace_process_gone(struct process *proc)
 {
@@ -772,22 +767,9 @@ bool host_process_gone(struct process *proc)
     return false;
 }
 
-#define ABSENT(name) \
-    long ker_##name(struct thread *self, const uintptr_t *args) \
-    { \
-        (void)self; \
-        (void)args; \
-        return -ENOSYS; \
-    }
 ABSENT(trace_event)
 ABSENT(trace_event_locked)
-ABSENT(proc_spawn)
-ABSENT(name_attach)
-ABSENT(name_detach)
-ABSENT(name_lookup)
 ABSENT(image_read)
 ABSENT(host_call)
 ABSENT(system_ctl)
 ABSENT(syspage_read)
-ABSENT(lib_word)
-ABSENT(mem_protect)

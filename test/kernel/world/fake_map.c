@@ -12,8 +12,6 @@
 #include "kernel/thread/thread.h"
 #include "test/kernel/world/world.h"
 
-unsigned fake_maps;
-
 long ker_mem_map(struct thread *self, const uintptr_t *args)
 {
     struct mapping m = {.len = args[0] & 0xffff, .flags = args[1] & 7};

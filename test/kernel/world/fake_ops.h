@@ -58,13 +58,19 @@ static inline void arch_calls_direct(bool on)
     fake_calls_direct = on;
 }
 
+extern uintptr_t fake_masked; /* calls of arch_irq_save() that nothing has undone yet */
+
 static inline uintptr_t arch_irq_save(void)
 {
-    return 0;
+    return fake_masked++;
 }
 static inline void arch_irq_restore(uintptr_t state)
 {
-    (void)state;
+    fake_masked = state;
+}
+static inline bool arch_irq_as_entered(void)
+{
+    return fake_masked == 0;
 }
 /* Before a CPU takes the lock other CPUs may do something, once; false: one of them has it then. */
 extern bool (*fake_before_lock)(void);

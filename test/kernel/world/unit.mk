@@ -26,7 +26,9 @@ UNIT_IPC_KERNEL := kernel/base/trie.c kernel/base/order/tree.c kernel/thread/rea
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c thread_hold.c \
 	timeout.c timeout_direct.c timer.c timer_calls.c trace_quick.c vm.c vm_lookup.c wait_kinds.c,$(wildcard kernel/*/$(f) kernel/entry/registers/$(f))))
 UNIT_IPC_SRCS := $(UNIT_IPC_KERNEL) $(wildcard kernel/observe/debug/check*.c) \
-	$(addprefix test/kernel/world/,fake.c fake_map.c world.c check.c)
+	$(addprefix test/kernel/world/,fake.c world.c check.c)
+# Stand-ins, where a program has not the files themselves.
+UNIT_IPC_STANDINS := $(addprefix test/kernel/world/,fake_map.c no_programs.c)
 # What only some programs are linked with.
 UNIT_IPC_PARTS := $(addprefix test/kernel/,$(addprefix world/,no_crash.c stepwise.c random_args.c random_calls.c) \
 	$(addprefix entry/,two_ways.c window_acts.c) ipc/long_message.c sync/sync_world.c)
@@ -39,7 +41,7 @@ $(B)/unit/ipc/%.o: %.c test/kernel/world/unit.mk | $(TRACE_GEN)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -MMD -MP -c -o $@ $<
 
 $(foreach t,$(UNIT_IPC_TESTS),$(eval $(call unit_ipc,$(t)): $(call unit_ipc_objs,$(t))))
-$(UNIT_IPC): $(UNIT_IPC_OBJS)
+$(UNIT_IPC): $(UNIT_IPC_OBJS) $(call unit_ipc_objs,$(UNIT_IPC_STANDINS))
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka
 
 # The kernel's crash reports are part of one test; the others have none.
@@ -58,14 +60,23 @@ $(B)/unit/ipc_random_test $(B)/unit/ipc_direct_test: $(call unit_ipc_objs,$(UNIT
 UNIT_TESTS += $(B)/unit/ipc_grown_test $(B)/unit/ipc_short_test
 unit_grown_objs = $(patsubst %.c,$(B)/unit/ipc_grown/%.o,$(1))
 UNIT_GROWN_SRCS := $(UNIT_IPC_SRCS) kernel/base/table/grown.c test/kernel/world/no_crash.c
-UNIT_GROWN_TESTS := test/kernel/random_test.c test/kernel/base/table/short_test.c
+UNIT_GROWN_TESTS := test/kernel/random_test.c test/kernel/base/table/short_test.c test/kernel/refused_test.c
 $(B)/unit/ipc_grown/%.o: %.c test/kernel/world/unit.mk | $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -DKERNEL_TABLE_H='"kernel/base/table/grown.h"' -MMD -MP -c -o $@ $<
 $(B)/unit/ipc_grown_test: $(call unit_grown_objs,test/kernel/random_test.c $(UNIT_IPC_RANDOM))
 $(B)/unit/ipc_short_test: $(call unit_grown_objs,test/kernel/base/table/short_test.c)
-$(B)/unit/ipc_grown_test $(B)/unit/ipc_short_test: $(call unit_grown_objs,$(UNIT_GROWN_SRCS))
+$(B)/unit/ipc_grown_test $(B)/unit/ipc_short_test: $(call unit_grown_objs,$(UNIT_GROWN_SRCS) $(UNIT_IPC_STANDINS))
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka
 
--include $(patsubst %.o,%.d,$(call unit_ipc_objs,$(UNIT_IPC_SRCS) $(UNIT_IPC_PARTS) $(UNIT_IPC_CRASH) $(UNIT_IPC_TESTS)) \
-	$(call unit_grown_objs,$(UNIT_GROWN_SRCS) $(UNIT_IPC_RANDOM) $(UNIT_GROWN_TESTS)))
+# Each allocation of each call fails: with the calls that make programs, names and mappings.
+UNIT_TESTS += $(B)/unit/ipc_refused_test
+UNIT_REFUSED_SRCS := test/kernel/world/stepwise.c $(addprefix kernel/,ipc/name.c mem/mem_calls.c \
+	$(addprefix program/,spawn.c spawn_layout.c spawn_load.c spawn_reloc.c elf.c))
+UNIT_REFUSED_WRAP := $(addprefix -Xlinker --wrap=,phys_alloc phys_alloc_raw quota_charge quota_has \
+	quota_group_new arch_aspace_map arch_aspace_create)
+$(B)/unit/ipc_refused_test: $(call unit_grown_objs,test/kernel/refused_test.c $(UNIT_GROWN_SRCS) $(UNIT_REFUSED_SRCS))
+	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) $(UNIT_REFUSED_WRAP) -o $@ $^ -lcmocka
+
+-include $(patsubst %.o,%.d,$(call unit_ipc_objs,$(UNIT_IPC_SRCS) $(UNIT_IPC_STANDINS) $(UNIT_IPC_PARTS) $(UNIT_IPC_CRASH) $(UNIT_IPC_TESTS)) \
+	$(call unit_grown_objs,$(UNIT_GROWN_SRCS) $(UNIT_IPC_STANDINS) $(UNIT_REFUSED_SRCS) $(UNIT_IPC_RANDOM) $(UNIT_GROWN_TESTS)))

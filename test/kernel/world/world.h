@@ -141,7 +141,18 @@ bool world_settled(void);
 
 /* Invariants of all kernel objects; fails with a message (check.c). */
 void world_check(void);
+/* Memory that is in no process's mapping but the system's; NULL: there is none. */
+extern size_t (*world_bytes_of_objects)(void);
 /* What was being done, for a failure's message. */
 extern void (*world_where)(void);
+
+/* Stands for a kernel call whose file isn't linked. */
+#define ABSENT(name) \
+    long ker_##name(struct thread *self, const uintptr_t *args) \
+    { \
+        (void)self; \
+        (void)args; \
+        return -ENOSYS; \
+    }
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/arch/entry.h"
 #include "kernel/base/cpu.h"
 #include "kernel/observe/debug/check.h"
 #include "test/kernel/world/world.h"
@@ -194,10 +195,67 @@ static void a_name_that_is_not_there(void)
     server->proc->quota.used[KYMO_LIMIT_NAMES]++;
 }
 
+/* ---- a CPU that leaves the kernel ---------------------------------------------------- */
+
+/* A thread that runs, on what is then this CPU. */
+static struct thread *runs(void)
+{
+    struct thread *t = world_process(0, 30, DATA);
+
+    fake_cpu = (unsigned)world_cpu_of(t);
+    return t;
+}
+
+static void an_interrupt_that_keeps_the_lock(void)
+{
+    struct thread *t = runs();
+
+    kernel_lock();
+    kernel_exit(t);
+}
+
+static void an_interrupt_that_keeps_the_mask(void)
+{
+    struct thread *t = runs();
+
+    arch_irq_save();
+    kernel_exit(t);
+}
+
+static void an_interrupt_that_stays_in_a_probe(void)
+{
+    static const uint64_t words[1];
+    struct thread *t = runs();
+
+    arch_cpu()->trace.fired = words;
+    kernel_exit(t);
+}
+
+static void a_call_that_keeps_the_mask(void)
+{
+    struct thread *t = runs();
+
+    arch_irq_save();
+    kernel_call(t, KER_SCHED_YIELD);
+}
+
+static void a_call_without_the_lock_that_keeps_it(void)
+{
+    struct thread *t = runs();
+
+    kernel_lock();
+    kernel_call(t, KER_NOP);
+}
+
 static const struct {
     void (*plant)(void);
     const char *says;
 } breaches[] = {
+    {an_interrupt_that_keeps_the_lock, "kernel_may_leave()"},
+    {an_interrupt_that_keeps_the_mask, "kernel_may_leave()"},
+    {an_interrupt_that_stays_in_a_probe, "kernel_may_leave()"},
+    {a_call_that_keeps_the_mask, "kernel_may_leave()"},
+    {a_call_without_the_lock_that_keeps_it, "kernel_may_leave()"},
     {a_broken_list, "list of a channel's threads is broken"},
     {senders_out_of_order, "in a channel's queue: state"},
     {a_sender_elsewhere, "in SEND is nowhere"},
