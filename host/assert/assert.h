@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `kymo assert`: rules that a capture keeps or breaks (docs/guide/ci.md). A ready rule on losses or
- * waits is of its own (loss.c, waits.c). Any other is a D program, run on the capture as `kymo dtrace -r` runs it (docs/guide/d-after.md); each line that it prints
- * is a breach. Each rule runs in a process of its own, so that no variable of one is another's, and
- * a rule that fails takes no other along. Internal to host/assert. Proof: test/host/assert/check.
+ * waits is in C (loss.c, waits.c). Any other rule is a D program, run on the capture as `kymo
+ * dtrace -r` runs it (docs/guide/d-after.md); each line that it prints is a breach. Each program
+ * runs in a process of its own, so that no variable of one is another's, and one that fails takes
+ * no other along. Internal to host/assert. Proof: test/host/assert/check.
  */
 #ifndef HOST_ASSERT_ASSERT_H
 #define HOST_ASSERT_ASSERT_H
@@ -100,7 +101,6 @@ enum verdict judge_verdict(const struct rule *);
 
 /* ---- loss.c */
 void loss_rule(struct assertion *, struct rule *);
-/* ---- waits.c */
 void waits_rule(struct assertion *, struct rule *);
 
 /* ---- out.c --------------------------------------------------------------------------- */

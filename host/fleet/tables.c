@@ -16,13 +16,14 @@
 #include <unistd.h>
 
 #include "abi/sys/states.h"
+#include "host/event_numbers.h"
 #include "host/export/follow.h"
 #include "host/fleet/fleet.h"
+#include "host/fleet/values.h"
 #include "host/kymo.h"
 
 #define FLEET_ROWS 2000000 /* of a file */
 #define BUCKETS 4096       /* a power of two */
-#define COMM_ERROR 11      /* docs/reference/events.md */
 
 struct file { /* of rows of one table */
     struct out *out;
@@ -58,52 +59,10 @@ static struct writer *writer_of(const struct export *export)
 
 /* ---- values ------------------------------------------------------------------------ */
 
-static void int_put(struct out *out, int64_t value)
-{
-    out_char(out, ',');
-    out_i64(out, value);
-}
-
-static void maybe_put(struct out *out, int64_t value, int64_t unknown)
-{
-    if (value == unknown) {
-        out_str(out, ",\\N");
-    } else {
-        int_put(out, value);
-    }
-}
-
 /* The time of the row at `ns`. */
 static void fleet_tables_time_put(struct writer *writer, struct out *out, int64_t ns)
 {
-    maybe_put(out, fleet_time_at(&writer->times, ns), KEV_NEVER);
-}
-
-static void fleet_tables_quoted_put(struct out *out, const char *text, size_t length)
-{
-    while (length > 0) {
-        const char *quote = memchr(text, '"', length);
-        size_t plain = quote == NULL ? length : (size_t)(quote - text) + 1;
-
-        out_bytes(out, text, plain);
-        if (quote != NULL) {
-            out_char(out, '"');
-        }
-        text += plain;
-        length -= plain;
-    }
-}
-
-/* A text of the capture; NULL is unknown. */
-static void fleet_tables_text_put(struct out *out, const char *text)
-{
-    if (text == NULL) {
-        out_str(out, ",\\N");
-        return;
-    }
-    out_str(out, ",\"");
-    out_csv_bytes(out, text, strlen(text));
-    out_char(out, '"');
+    fleet_maybe_put(out, fleet_time_at(&writer->times, ns), KEV_NEVER);
 }
 
 /* The values of the event last given, as a JSON object. */
@@ -118,13 +77,13 @@ static void args_put(struct writer *writer, struct out *out)
     out_str(out, ",\"");
     if (lseek(args->fd, 0, SEEK_CUR) > 0) {
         while ((n = pread(args->fd, bytes, sizeof(bytes), at)) > 0) {
-            fleet_tables_quoted_put(out, bytes, (size_t)n);
+            fleet_quoted_put(out, bytes, (size_t)n);
             at += n;
         }
         writer->failed |= args->error != 0 || ftruncate(args->fd, 0) != 0;
         lseek(args->fd, 0, SEEK_SET);
     }
-    fleet_tables_quoted_put(out, args->bytes, args->used);
+    fleet_quoted_put(out, args->bytes, args->used);
     out_char(out, '"');
     args->used = 0;
 }
@@ -194,26 +153,29 @@ static const char *fleet_tables_process_name(const struct writer *writer, int32_
                              : kev_capture_name(writer->capture->export.capture, pid, KEV_NOBODY);
 }
 
-static const char *fleet_tables_thread_name(const struct writer *writer, int32_t pid, int32_t tid)
+static void fleet_tables_names_put(const struct writer *writer, struct out *out, int32_t pid,
+                                   int32_t tid)
 {
-    return tid == KEV_NOBODY ? NULL : kev_capture_name(writer->capture->export.capture, pid, tid);
+    fleet_text_put(out, fleet_tables_process_name(writer, pid));
+    fleet_text_put(out, tid == KEV_NOBODY
+                            ? NULL
+                            : kev_capture_name(writer->capture->export.capture, pid, tid));
 }
 
 static void fleet_tables_event_put(struct writer *writer, const struct kev_item *item)
 {
     struct out *out = row_begin(writer, FLEET_EVENTS);
 
-    int_put(out, (int64_t)writer->capture->export.events - 1); /* this one is counted */
-    int_put(out, item->ns);
+    fleet_int_put(out, (int64_t)writer->capture->export.events - 1); /* this one is counted */
+    fleet_int_put(out, item->ns);
     fleet_tables_time_put(writer, out, item->ns);
-    int_put(out, item->cpu);
-    fleet_tables_text_put(out, item->class_name);
-    fleet_tables_text_put(out, item->name);
-    int_put(out, item->code);
-    maybe_put(out, item->pid, KEV_NOBODY);
-    maybe_put(out, item->tid, KEV_NOBODY);
-    fleet_tables_text_put(out, fleet_tables_process_name(writer, item->pid));
-    fleet_tables_text_put(out, fleet_tables_thread_name(writer, item->pid, item->tid));
+    fleet_int_put(out, item->cpu);
+    fleet_text_put(out, item->class_name);
+    fleet_text_put(out, item->name);
+    fleet_int_put(out, item->code);
+    fleet_maybe_put(out, item->pid, KEV_NOBODY);
+    fleet_maybe_put(out, item->tid, KEV_NOBODY);
+    fleet_tables_names_put(writer, out, item->pid, item->tid);
     args_put(writer, out);
     out_char(out, '\n');
 }
@@ -229,16 +191,15 @@ static void fleet_tables_state_put(void *arg, const struct flow_thread *thread,
         return;
     }
     out = row_begin(writer, FLEET_STATES);
-    int_put(out, thread->pid);
-    int_put(out, thread->tid);
-    fleet_tables_text_put(out, fleet_tables_process_name(writer, thread->pid));
-    fleet_tables_text_put(out, fleet_tables_thread_name(writer, thread->pid, thread->tid));
-    fleet_tables_text_put(out, flow_state_name((unsigned)state->state));
-    maybe_put(out, state->state == STATE_RUNNING ? state->cpu : -1, -1);
-    maybe_put(out, thread->priority, -1);
-    int_put(out, state->since);
+    fleet_int_put(out, thread->pid);
+    fleet_int_put(out, thread->tid);
+    fleet_tables_names_put(writer, out, thread->pid, thread->tid);
+    fleet_text_put(out, flow_state_name((unsigned)state->state));
+    fleet_maybe_put(out, state->state == STATE_RUNNING ? state->cpu : -1, -1);
+    fleet_maybe_put(out, thread->priority, -1);
+    fleet_int_put(out, state->since);
     fleet_tables_time_put(writer, out, state->since);
-    int_put(out, to - state->since);
+    fleet_int_put(out, to - state->since);
     out_char(out, '\n');
 }
 
@@ -263,17 +224,17 @@ static void fleet_tables_message_put(struct writer *writer, const struct flow_th
         return;
     }
     out = row_begin(writer, FLEET_MESSAGES);
-    int_put(out, client->pid);
-    int_put(out, client->tid);
-    fleet_tables_text_put(out, fleet_tables_process_name(writer, client->pid));
-    int_put(out, message->server);
-    maybe_put(out, message->server_tid, KEV_NOBODY);
-    fleet_tables_text_put(out, fleet_tables_process_name(writer, message->server));
-    fleet_tables_text_put(out, outcome);
-    int_put(out, message->sent);
+    fleet_int_put(out, client->pid);
+    fleet_int_put(out, client->tid);
+    fleet_text_put(out, fleet_tables_process_name(writer, client->pid));
+    fleet_int_put(out, message->server);
+    fleet_maybe_put(out, message->server_tid, KEV_NOBODY);
+    fleet_text_put(out, fleet_tables_process_name(writer, message->server));
+    fleet_text_put(out, outcome);
+    fleet_int_put(out, message->sent);
     fleet_tables_time_put(writer, out, message->sent);
-    maybe_put(out, message->received, KEV_NEVER);
-    maybe_put(out, ns == KEV_NEVER ? ns : ns - message->sent, KEV_NEVER);
+    fleet_maybe_put(out, message->received, KEV_NEVER);
+    fleet_maybe_put(out, ns == KEV_NEVER ? ns : ns - message->sent, KEV_NEVER);
     out_char(out, '\n');
     *at = message->next;
     free(message);
@@ -317,7 +278,7 @@ static void message_step(struct writer *writer, const struct kev_item *item,
         break;
     case FLOW_REPLIED:
         fleet_tables_message_put(writer, step->party, step->message_id,
-                                 item->code == COMM_ERROR ? "error" : "reply", step->ns);
+                                 item->code == NUMBER_comm_msg_error ? "error" : "reply", step->ns);
         break;
     default:
         break;
@@ -330,18 +291,18 @@ static void fleet_tables_loss_put(struct writer *writer, const struct kev_item *
     bool is_loss = item->kind == KEV_ITEM_LOSS;
     struct out *out = row_begin(writer, FLEET_LOSSES);
 
-    fleet_tables_text_put(out, is_loss ? "loss" : "scope");
-    fleet_tables_text_put(out, export_loss_kind(loss->kind));
-    maybe_put(out, is_loss ? item->ns : KEV_NEVER, KEV_NEVER);
+    fleet_text_put(out, is_loss ? "loss" : "scope");
+    fleet_text_put(out, export_loss_kind(loss->kind));
+    fleet_maybe_put(out, is_loss ? item->ns : KEV_NEVER, KEV_NEVER);
     fleet_tables_time_put(writer, out, is_loss ? item->ns : KEV_NEVER);
-    maybe_put(out, item->cpu, -1);
-    fleet_tables_text_put(out, loss->class_name);
-    maybe_put(out, loss->from_ns, KEV_EVER);
-    maybe_put(out, loss->to_ns, KEV_NEVER);
-    maybe_put(out, (int64_t)loss->events, 0);
-    maybe_put(out, (int64_t)loss->buffers, 0);
-    fleet_tables_text_put(out, loss->reason);
-    fleet_tables_text_put(out, loss->text);
+    fleet_maybe_put(out, item->cpu, -1);
+    fleet_text_put(out, loss->class_name);
+    fleet_maybe_put(out, loss->from_ns, KEV_EVER);
+    fleet_maybe_put(out, loss->to_ns, KEV_NEVER);
+    fleet_maybe_put(out, (int64_t)loss->events, 0);
+    fleet_maybe_put(out, (int64_t)loss->buffers, 0);
+    fleet_text_put(out, loss->reason);
+    fleet_text_put(out, loss->text);
     out_char(out, '\n');
 }
 
@@ -353,34 +314,31 @@ static void capture_put(struct writer *writer)
     struct out *out = row_begin(writer, FLEET_CAPTURES);
     const char *value;
 
-    fleet_tables_text_put(out, writer->capture->file);
-    fleet_tables_text_put(out, facts->board);
-    fleet_tables_text_put(out, facts->processor);
-    fleet_tables_text_put(out, facts->release);
-    fleet_tables_text_put(out, facts->image);
-    fleet_tables_text_put(out, facts->build_id);
-    maybe_put(out, writer->times.recorded, KEV_NEVER);
-    maybe_put(out, writer->times.booted, KEV_NEVER);
-    maybe_put(out, writer->times.started, KEV_NEVER);
-    fleet_tables_text_put(out, writer->times.clock);
-    int_put(out, facts->cpus);
-    int_put(out, (int64_t)writer->capture->bytes);
-    int_put(out, writer->last - writer->first);
-    int_put(out, (int64_t) export->events);
-    int_put(out, (int64_t) export->losses);
-    int_put(out, (int64_t) export->lost);
-    int_put(out, export->fault == KEV_FAULT_NONE);
+    fleet_text_put(out, writer->capture->file);
+    fleet_text_put(out, facts->board);
+    fleet_text_put(out, facts->processor);
+    fleet_text_put(out, facts->release);
+    fleet_text_put(out, facts->image);
+    fleet_text_put(out, facts->build_id);
+    fleet_maybe_put(out, writer->times.recorded, KEV_NEVER);
+    fleet_maybe_put(out, writer->times.booted, KEV_NEVER);
+    fleet_maybe_put(out, writer->times.started, KEV_NEVER);
+    fleet_text_put(out, writer->times.clock);
+    fleet_int_put(out, facts->cpus);
+    fleet_int_put(out, (int64_t)writer->capture->bytes);
+    fleet_int_put(out, writer->last - writer->first);
+    fleet_int_put(out, (int64_t) export->events);
+    fleet_int_put(out, (int64_t) export->losses);
+    fleet_int_put(out, (int64_t) export->lost);
+    fleet_int_put(out, export->fault == KEV_FAULT_NONE);
     for (unsigned i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
         value = kev_capture_attribute(export->capture, attributes[i]);
-        fleet_tables_text_put(out, value != NULL && strcmp(value, "none") == 0 ? NULL : value);
+        fleet_text_put(out, value != NULL && strcmp(value, "none") == 0 ? NULL : value);
     }
     out_char(out, '\n');
 }
 
 /* ---- the format -------------------------------------------------------------------- */
-
-static const struct flow_ops tables_ops = {.span = fleet_tables_state_put,
-                                           .abandon = message_abandon};
 
 static struct out *out_new(int fd)
 {
@@ -396,6 +354,7 @@ static struct out *out_new(int fd)
 
 static int fleet_tables_begin_all(struct export *export)
 {
+    static const struct flow_ops ops = {.span = fleet_tables_state_put, .abandon = message_abandon};
     struct writer *writer = writer_of(export);
     int memory = memfd_create("kymo-values", MFD_CLOEXEC);
 
@@ -411,7 +370,7 @@ static int fleet_tables_begin_all(struct export *export)
         }
         file_open(writer, i);
     }
-    writer->flow = export_flow_new(export, &tables_ops);
+    writer->flow = export_flow_new(export, &ops);
     return writer->flow == NULL || writer->failed ? -1 : 0;
 }
 
