@@ -41,6 +41,9 @@ void flow_cause_event(struct flow *flow, const struct kev_item *item, const uint
         cpu->several = cpu->interrupted && (cpu->several || cpu->interrupt != words[0]);
         cpu->interrupt = words[0];
         cpu->interrupted = true;
+    } else if (item->class_id == TRACE_CLASS_INT && item->code == NUMBER_int_handler_entry &&
+               nwords > 1 && words[1] < FLOW_INTERRUPTS) {
+        flow->handled[words[1]] = true;
     } else if (item->class_id == TRACE_CLASS_USER) {
         flow_cause_calls(cpu);
     }
@@ -65,12 +68,16 @@ static bool flow_kills(const struct flow_open *call)
 
 /* Of what happens after an interrupt: returns whether it is the interrupt's doing; it may be that
  * of the thread else, which is in the kernel or dies. Nothing but a kill ends another's
- * NANOSLEEP. */
+ * NANOSLEEP. An interrupt that handlers run for does nothing without them: then it was a timer,
+ * whose time the kernel looks at whenever it leaves. */
 static bool flow_is_interrupts(const struct flow *flow, const struct flow_cpu *cpu,
                                const struct flow_thread *woken)
 {
     const struct flow_open *call = cpu->current == NULL ? NULL : flow_call_of(cpu->current);
 
+    if (cpu->interrupt < FLOW_INTERRUPTS && flow->handled[cpu->interrupt]) {
+        return false;
+    }
     if (cpu->several || cpu->current == NULL || flow->filters.no_calls) {
         return cpu->current != NULL && cpu->current->idle && !cpu->several;
     }

@@ -6,6 +6,7 @@
 #include "host/flow/flow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/event_numbers.h"
 #include "host/flow/own.h"
@@ -41,6 +42,11 @@ struct flow *flow_new(struct kev_capture *capture, bool partial, const struct fl
     if (!flow_cover_find(flow)) {
         flow_free(flow);
         return NULL;
+    }
+    for (unsigned number = 0; number < FLOW_INTERRUPTS; number++) {
+        const char *name = kev_capture_term(capture, KEV_MEANS_INTERRUPT, number);
+
+        flow->handled[number] = name != NULL && strcmp(name, "ipi") == 0;
     }
     flow->states = !flow->filters.no_threads && !partial;
     flow->slices = !flow->filters.gate && !partial;

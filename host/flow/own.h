@@ -7,7 +7,8 @@
 
 #include "host/flow/flow.h"
 
-#define FLOW_BUCKETS 16384 /* a power of two */
+#define FLOW_BUCKETS 16384   /* a power of two */
+#define FLOW_INTERRUPTS 1024 /* numbers of which more than the number is noted */
 
 struct flow_turn { /* a CPU is covered from here on, or no longer */
     int64_t ns;
@@ -55,6 +56,8 @@ struct flow {
     uint32_t serial;
     uint64_t message;
     int64_t now;
+    bool handled
+        [FLOW_INTERRUPTS]; /* interrupts that wake nobody, but by handlers that run for them */
     struct flow_cpu cpus[FLOW_CPUS];
 };
 

@@ -181,8 +181,12 @@ bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
         return true;
     }
     lives->marked |= event->dumped;
-    if (lives->marked && !event->dumped && !event->injected && number == PR_TH_CREATE) {
-        life_replace(lives, first, second, ns);
+    if (lives->marked && !event->dumped && !event->injected) {
+        if (number == PR_TH_CREATE) {
+            life_replace(lives, first, second, ns);
+        } else if (number == PR_TH_PROCCREATE || number == PR_TH_PROCCREATE_NAME) {
+            life_replace(lives, second, KEV_NOBODY, ns);
+        }
     }
     life = process ? life_get(lives, second, KEV_NOBODY, ns) : life_get(lives, first, second, ns);
     if (life == NULL) {

@@ -52,7 +52,7 @@ static void texts(void)
     }
     truth_step();
     EXPECT_EQ(trace_logf(38, "%c", '\033'), 0);
-    truth("USREVENT:EVENT:38 STR:\"\\x1b\"");
+    truth("USREVENT:EVENT:38 STR:\"\\033\"");
     truth_step();
     EXPECT_EQ(trace_logf(40, "%s=%d%%", "load", 97), 0);
     truth("USREVENT:EVENT:40 STR:\"load=97%%\"");

@@ -8,7 +8,7 @@ UNIT_TESTS += $(D_FRONT_TESTS)
 D_FRONT_FLAGS := $(HOST_CFLAGS) -O1 -I$(HOST_D_GEN) $(HOST_SANITIZE)
 # The compiler's objects are those of build/kymo-asan.
 D_FRONT_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_D_SRCS) trace/dtrace/glob.c trace/dtrace/helper_check.c \
-	trace/dtrace/provider/rate.c host/temporary.c) $(B)/unit/d_front/test/host/dt/front.o
+	trace/dtrace/provider/rate.c host/temporary.c host/nearest.c) $(B)/unit/d_front/test/host/dt/front.o
 
 $(B)/unit/d_front/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
 	@mkdir -p $(@D)
