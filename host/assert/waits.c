@@ -317,7 +317,7 @@ static int waits_read(struct waits *w)
                 waits_message_step(w, &step);
             }
             if (n++ % KEV_PROGRESS_EVENTS == 0) {
-                kymo_progress(w->rule->name, w->item->offset, bytes);
+                kymo_progress("checking", w->item->offset, bytes);
             }
         }
     }

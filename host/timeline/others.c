@@ -222,6 +222,7 @@ static void others_pulse_sent(struct make *make, const struct kev_item *item,
         pulse->by = step->by;
     } else if (step->cause == FLOW_CAUSE_THREAD) {
         pulse->by = spans_thread(step->current);
+        pulse->cause = pulse->by == TIMELINE_NONE ? TIMELINE_CAUSE_UNKNOWN : TIMELINE_CAUSE_THREAD;
     }
 }
 

@@ -105,6 +105,9 @@ static void spans_span_begin(void *arg, struct flow_thread *of, struct flow_stat
     span->by = state->cause == FLOW_CAUSE_THREAD      ? spans_thread_of(make, state->by)
                : state->cause == FLOW_CAUSE_INTERRUPT ? state->by
                                                       : TIMELINE_NONE;
+    if (span->cause == TIMELINE_CAUSE_THREAD && span->by == TIMELINE_NONE) {
+        span->cause = TIMELINE_CAUSE_UNKNOWN; /* by a thread of which no event tells */
+    }
     span->other = state->owner != 0 ? spans_thread_of(make, state->owner) : state->message;
     span->priority = state->priority;
     span->on = state->on;

@@ -6,7 +6,8 @@
  */
 
 const WHY = {depth: 32, ran: 8, ranMost: 256, chain: 16, parts: 100000, inversions: 16};
-const STATE_DEAD = 0, STATE_STOPPED = 3, STATE_SEND = 4, STATE_REPLY = 6, STATE_MUTEX = 13;
+const STATE_DEAD = 0, STATE_STOPPED = 3, STATE_SEND = 4, STATE_REPLY = 6, STATE_MUTEX = 13, STATE_CONDVAR = 14,
+    STATE_SEM = 17;
 const CAUSE_THREAD = 2, CAUSE_INTERRUPT = 3, CAUSE_PREEMPTED = 4, FLAG_TO = 2;
 
 /* When row `at` of the states ends; it is `thread`'s. */
@@ -181,12 +182,13 @@ function whyInterval(thread, time) {
     return [states.start[at], to];
 }
 
-/* The longest waits for a CPU, a mutex or a server, as `kymo why --waits` ranks them. */
+/* The longest waits for a CPU, a server or an object, as `kymo why --waits` ranks them. */
 function whyWaits(most) {
     const {states, idle} = report.loaded, found = [];
+    const waits = [STATE_READY, STATE_MUTEX, STATE_CONDVAR, STATE_SEM, STATE_SEND, STATE_REPLY];
     for (let thread = 1; thread + 1 < states.offset.length; thread++) {
         for (let at = states.offset[thread]; at < states.offset[thread + 1] && !idle[thread]; at++) {
-            if ([STATE_READY, STATE_MUTEX, STATE_SEND, STATE_REPLY].includes(states.state[at])) {
+            if (waits.includes(states.state[at])) {
                 const length = stateEnd(thread, at) - states.start[at];
                 if (found.length < most || length > found[found.length - 1].length) {
                     found.push({thread, at, from: states.start[at], to: states.start[at] + length, length});
