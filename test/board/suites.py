@@ -450,7 +450,7 @@ SUITES = [
     Suite("smp8", "eight CPUs", "smoke", A64 + PC, "multi", cpus=8, tests=20, timeout=240),
     Suite("el2", "started at EL2, as with a hypervisor's firmware", "smoke", A64, cpus=4, tests=20,
           qemu=["-M", "virt,virtualization=on"]),
-    Suite("small", "16 MB of RAM", "smoke", A64, cpus=2, tests=20, qemu=["-m", "16M"]),
+    Suite("small", "18 MB of RAM", "smoke", A64, cpus=2, tests=20, qemu=["-m", "18M"]),
     Suite("large", "5 GB of RAM: above 4 GB, too", "smoke", A64, cpus=2, tests=20,
           qemu=["-m", "5G"]),
     Suite("stubs", "a port with stubs for all that isn't needed to boot", "stubs", BOTH + PC,
