@@ -85,7 +85,7 @@ static void waits_late(struct waits *w, const struct flow_thread *thread, int64_
              late / 1000000, late % 1000000,
              ending == FLOW_ABORTED ? "when the thread was gone"
              : w->ended             ? "at the end"
-                                    : "when events were lost");
+                                    : "where what is known of it ends");
     waits_why(&b, thread, from, to);
     waits_breach(w, &b, thread, from + w->most);
 }
@@ -127,11 +127,16 @@ static void waits_close(void *arg, const struct flow_thread *thread, int cpu,
                         const struct flow_open *open, int64_t ns, enum flow_ending ending)
 {
     struct waits *w = arg;
-    int64_t sent = thread == NULL ? 0 : w->waiters[thread->serial].sent;
+    bool late;
 
     (void)cpu;
-    if (w->messages && waits_is_send(open) && ending != FLOW_UNSEEN && ns - sent > w->most) {
-        waits_late(w, thread, sent, ns, ending);
+    if (thread == NULL || !waits_is_send(open) || ending == FLOW_UNSEEN) {
+        return;
+    }
+    late = ns - w->waiters[thread->serial].sent > w->most;
+    w->rule->checked += late || ending == FLOW_ABORTED;
+    if (late) {
+        waits_late(w, thread, w->waiters[thread->serial].sent, ns, ending);
     }
 }
 
@@ -179,7 +184,8 @@ static void waits_ended(struct waits *w, const struct flow_thread *thread,
     const struct waiter *other;
     int priority;
 
-    if (ready->since - waiter->since <= w->most || ready->cause == FLOW_CAUSE_INTERRUPT) {
+    if (waiter->since == WAITS_NEVER || ready->since - waiter->since <= w->most ||
+        ready->cause == FLOW_CAUSE_INTERRUPT) {
         return;
     }
     by = ready->cause == FLOW_CAUSE_THREAD ? w->threads[ready->by] : NULL;
@@ -204,11 +210,17 @@ static void waits_unended(struct waits *w, const struct flow_thread *thread, int
     int priority;
 
     w->rule->checked += owner != NULL;
-    if (owner == NULL || to - waiter->since <= w->most) {
+    if (waiter->wait.state != STATE_MUTEX || waiter->since == WAITS_NEVER ||
+        to - waiter->since <= w->most) {
+        return;
+    }
+    if (owner == NULL) {
+        w->unknown++;
         return;
     }
     priority =
         w->waiters[owner->serial].woke >= 0 ? w->waiters[owner->serial].woke : owner->priority;
+    w->no_priorities |= priority < 0 || waiter->wait.priority < 0;
     if (priority >= 0 && priority < waiter->wait.priority) {
         waits_inverted(w, thread, owner, priority, waiter->wait.priority, to);
     }
@@ -233,9 +245,12 @@ static void waits_begin(void *arg, struct flow_thread *thread, struct flow_state
         waiter->ready = WAITS_NEVER;
     } else if (state->state == STATE_DEAD && waiter->over) {
         waits_unended(w, thread, state->since);
-    } else if (waits_counts(state->state) && state->begun) {
+    } else if (waits_counts(state->state)) {
+        bool goes_on = state->state == STATE_REPLY && waiter->over && /* it has been received */
+                       waiter->wait.state == STATE_SEND;
+
+        waiter->since = !state->begun ? WAITS_NEVER : goes_on ? waiter->since : state->since;
         waiter->wait = *state;
-        waiter->since = state->since;
     }
     waiter->over = false;
 }
@@ -337,8 +352,11 @@ static void waits_doubts(struct waits *w, const char *first)
     if (filters.no_threads && !filters.gate) {
         judge_reason(w->rule, "THREAD events were not recorded");
     }
-    if (filters.no_calls && (w->messages || filters.no_interrupts)) {
-        judge_reason(w->rule, "KERCALL events were not recorded");
+    if (flow_without_calls(w->flow)) { /* without, who ended a wait is not known either */
+        judge_reason(w->rule, "KERCALL events were not recorded, or not all the time");
+    }
+    if (filters.set && !w->a->accept_unknown) {
+        judge_reason(w->rule, "applications set the filters (--accept unknown)");
     }
     if (flow_doubt(w->flow) != first) {
         judge_reason(w->rule, flow_doubt(w->flow));
@@ -358,11 +376,9 @@ static void waits_doubts(struct waits *w, const char *first)
 
 void waits_rule(struct assertion *a, struct rule *rule)
 {
-    static const struct flow_ops ops = {.thread = waits_thread,
-                                        .begin = waits_begin,
-                                        .span = waits_span,
-                                        .close = waits_close,
-                                        .gone = waits_gone};
+    static const struct flow_ops messages = {.thread = waits_thread, .close = waits_close};
+    static const struct flow_ops inversions = {
+        .thread = waits_thread, .begin = waits_begin, .span = waits_span, .gone = waits_gone};
     struct waits w = {.a = a,
                       .rule = rule,
                       .capture = kymo_memory(kev_capture_new()),
@@ -374,7 +390,7 @@ void waits_rule(struct assertion *a, struct rule *rule)
     if (outcome != KEV_FAILED) {
         const char *first;
 
-        w.flow = kymo_memory(flow_new(w.capture, false, &ops, &w));
+        w.flow = kymo_memory(flow_new(w.capture, false, w.messages ? &messages : &inversions, &w));
         first = flow_doubt(w.flow);
         outcome = waits_read(&w);
         waits_doubts(&w, first);

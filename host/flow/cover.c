@@ -51,6 +51,11 @@ static const char *flow_filters_doubt(const struct flow *flow)
                : NULL;
 }
 
+bool flow_without_calls(const struct flow *flow)
+{
+    return flow->filters.no_calls;
+}
+
 const char *flow_doubt(const struct flow *flow)
 {
     return flow->doubt;
@@ -99,8 +104,12 @@ bool flow_cover_find(struct flow *flow)
         int64_t from = KEV_EVER, to = KEV_NEVER;
         unsigned n = 0;
 
+        unsigned before = flow->nturns;
+
         while (facts->is_kymo ? kev_capture_covered(flow->capture, cpu, n, &from, &to) : n == 0) {
-            if (!flow_turns_add(flow, &room, cpu, from, to)) {
+            if (flow->nturns > before && from <= flow->turns[flow->nturns - 1].ns) {
+                flow->turns[flow->nturns - 1].ns = to; /* it goes on without a hole */
+            } else if (!flow_turns_add(flow, &room, cpu, from, to)) {
                 return false;
             }
             n++;

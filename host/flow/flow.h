@@ -154,6 +154,8 @@ void flow_filters(const struct kev_capture *capture, struct flow_filters *filter
 /* Returns true if a TraceEvent() with these words, in the wide form or not, hides THREAD, COMM or
  * INT events from then on. */
 bool flow_hides(const uint32_t *words, unsigned nwords, bool wide);
+/* Likewise KERCALL events. */
+bool flow_hides_calls(const uint32_t *words, unsigned nwords, bool wide);
 
 struct flow;
 
@@ -169,6 +171,8 @@ int flow_take(struct flow *flow, const struct kev_item *item, struct flow_step *
 void flow_lose(struct flow *flow, const struct kev_item *item);
 /* The capture's end ends all that is open. */
 void flow_end(struct flow *flow);
+/* Returns whether kernel calls are or may be missing: by the header, or by a program's command. */
+bool flow_without_calls(const struct flow *flow);
 /* Returns why all of it may be wrong or unknown; NULL: it is right. A constant. */
 const char *flow_doubt(const struct flow *flow);
 

@@ -144,6 +144,9 @@ void flow_call_event(struct flow *flow, const struct kev_item *item, struct flow
             flow_hides(words, nwords, (item->number & TRACE_EVENT_64) != 0)) {
             flow_cover_stop(flow, step->ns);
         }
+        flow->filters.no_calls |=
+            call == __KER_TRACE_EVENT && flow->facts->is_kymo &&
+            flow_hides_calls(words, nwords, (item->number & TRACE_EVENT_64) != 0);
     }
     if (step->thread == NULL || !flow->slices || !cpu->covered) {
         return;

@@ -127,6 +127,7 @@ static void flow_thread_runs(struct flow *flow, struct flow_state *state, unsign
     struct flow_thread *previous = cpu->current, *client = cpu->handed;
 
     cpu->aborting = false;
+    thread->gone = false; /* its number is in use, whoever has it */
     thread->held = -1;
     if (client != NULL && client->server == thread->pid && client != thread) {
         flow_message_step(step, FLOW_RECEIVED, client, thread);

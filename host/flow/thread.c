@@ -111,6 +111,7 @@ struct flow_thread *flow_thread_of(struct flow *flow, int32_t pid, int32_t tid)
 /* Its end was not seen. */
 static void flow_thread_gone(struct flow *flow, struct flow_thread *thread, int64_t ns)
 {
+    thread->gone = false; /* it is ended below */
     if (thread->cpu >= 0) {
         flow_cpu_leave(flow, (unsigned)thread->cpu, ns, false);
     }

@@ -656,6 +656,42 @@ static void causes_that_are_not_known(void **state)
     }
 }
 
+/* A thread is destroyed while it is current; the next event is of its id, made again or run
+ * elsewhere. */
+static void destroyed_and_there_again(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct mk *mk =
+            mk_new(&(struct mk_options){.ncpu = 2, .checked = true, .filters = "all classes"});
+        uint32_t ids[2] = {5, 1}, others[2] = {6, 1}, process[2] = {1, 5};
+        struct kev_capture *capture;
+        struct timeline *timeline;
+
+        mk_event(mk, 1, 10, TRACE_CLASS_PR_TH, STATE_RUNNING, others, 2);
+        TH(PR_TH_CREATE | TRACE_STATE_DUMP, 5, 1);
+        TH(STATE_RUNNING, 5, 1);
+        TH(STATE_DEAD, 5, 1);
+        TH(PR_TH_DESTROY, 5, 1);
+        if (i == 0) {
+            TH(PR_TH_CREATE, 5, 1);
+        } else if (i == 1) {
+            mk_string(mk, 0, 10, TRACE_CLASS_PR_TH, PR_TH_PROCCREATE_NAME, process, 2, "again");
+        } else {
+            mk_event(mk, 1, 100, TRACE_CLASS_PR_TH, STATE_RUNNING, ids, 2);
+        }
+        for (unsigned n = 0; n < 3; n++) {
+            mk_event(mk, 1, 100, TRACE_CLASS_PR_TH, STATE_RUNNING, n % 2 ? ids : others, 2);
+            mk_event(mk, 0, 100, TRACE_CLASS_PR_TH, STATE_RUNNING, n % 2 ? others : ids, 2);
+        }
+        timeline = read_all(mk, &capture);
+        assert_int_equal(timeline->outcome, KEV_COMPLETE);
+        timeline_free(timeline);
+        kev_capture_free(capture);
+        mk_free(mk);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -665,6 +701,7 @@ int main(void)
         cmocka_unit_test(causes_and_lives),
         cmocka_unit_test(name_that_comes_later),
         cmocka_unit_test(dumped_states),
+        cmocka_unit_test(destroyed_and_there_again),
         cmocka_unit_test(ids_that_are_used_again),
         cmocka_unit_test(causes_that_are_not_known),
         cmocka_unit_test(losses_known),
