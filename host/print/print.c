@@ -251,7 +251,7 @@ static int print_options_parse(struct print *print, int argc, char **argv)
 static int print_capture(struct print *print, struct kev *kev)
 {
     const struct kev_info *info = kev_info(kev);
-    struct kev_error error;
+    struct kev_error error = {.no_memory = false};
     enum kev_result result;
     int status;
 
@@ -263,6 +263,7 @@ static int print_capture(struct print *print, struct kev *kev)
     result = print->follow ? print_follow(print, kev, &error) : print_events(print, kev, &error);
     out_flush(print->out);
     kymo_progress_end();
+    print->no_memory = result == KEV_ERROR && error.no_memory;
     if (result == KEV_ERROR && kev_ended_by(kev) == NULL) { /* of --follow, not of an event */
         status = verify_refuse(&error);
     } else {
@@ -270,6 +271,7 @@ static int print_capture(struct print *print, struct kev *kev)
     }
     if (print->owners != NULL && owners_lack_memory(print->owners)) {
         kymo_error("%s: out of memory: names of processes and threads are missing", info->path);
+        print->no_memory = true;
         status = KYMO_FAILURE;
     }
     if (print->follow && print->late > 0 && info->kymo) {
@@ -299,7 +301,9 @@ static int print_to_output(struct print *print, struct kev *kev)
     print->out->fd = output.fd;
     status = print_capture(print, kev);
     output.error = print->out->error;
-    if (output_commit(&output) != 0 && print->out->error != EPIPE) {
+    if (print->no_memory && !print->follow) {
+        output_abandon(&output);
+    } else if (output_commit(&output) != 0 && print->out->error != EPIPE) {
         status = KYMO_FAILURE;
     }
     return status;

@@ -31,6 +31,7 @@ struct print {
     uint64_t events;     /* read */
     uint64_t last, late; /* time of the newest event; how many came after a newer one */
     bool past;           /* --to is reached */
+    bool no_memory;      /* what is printed is half of it */
 };
 
 /* follow.c. Opens the capture; with --follow, waits until its header is there. */
