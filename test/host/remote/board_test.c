@@ -304,9 +304,9 @@ static void test_wrong(void **state)
     must_end(dtrace("--elf", "build/virt-a64/test-images/test.elf", "-n", "BEGIN"), 1);
     must_say("build/virt-a64/test-images/test.elf is not what the target runs: its build id is ");
     must_end(dtrace("--elf", "README.md", "-n", "BEGIN"), 1);
-    must_say("README.md: no ELF file");
+    must_say("dtrace: --elf README.md: no ELF file: an ELF file or a folder of them is wanted\n");
     must_end(dtrace("--elf", "no/such/file", "-n", "BEGIN"), 1);
-    must_say("no/such/file: No such file or directory");
+    must_say("dtrace: --elf no/such/file: No such file or directory\n");
     must_end(dtrace("--elf", KERNEL, "-n", "BEGIN { exit(0); }"), 0);
     build_id[3] ^= 1;
     must_end(dtrace("-n", "BEGIN { exit(0); }", NULL, NULL), 0);
