@@ -44,15 +44,11 @@ static void why_text_thread_put(const struct timeline *timeline, uint32_t index)
         return;
     }
     for (unsigned i = 0; i < 2; i++) {
-        struct escape escape = {.nheld = 0};
         char text[ESCAPE_MOST(NAME_MOST) + 1];
         size_t length = names[i] == NULL ? 0 : strnlen(names[i], NAME_MOST);
 
         if (length > 0) {
-            length = escape_text(&escape, names[i], length, text);
-            for (size_t n = 0; n < length; n++) { /* a line is a line */
-                text[n] = text[n] == '\n' || text[n] == '\t' ? '?' : text[n];
-            }
+            length = escape_line(names[i], length, text);
             printf("%s%.*s", i == 1 ? "/" : "", (int)length, text);
         }
     }
@@ -74,12 +70,11 @@ static void why_text_priority_put(int priority)
 static void interrupt_put(const struct timeline *timeline, uint32_t number)
 {
     const char *name = kev_capture_term(timeline->capture, KEV_MEANS_INTERRUPT, number);
-    struct escape escape = {.nheld = 0};
     char text[ESCAPE_MOST(NAME_MOST) + 1];
 
     printf("interrupt %" PRIu32, number);
     if (name != NULL) {
-        size_t length = escape_text(&escape, name, strnlen(name, NAME_MOST), text);
+        size_t length = escape_line(name, strnlen(name, NAME_MOST), text);
 
         printf(" (%.*s)", (int)length, text);
     }
