@@ -87,7 +87,7 @@ run: ## boot BOARD=<board> IMAGE=<image> with the console here (^] ends it)
 	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
 
 .PHONY: app
-app: ## build the programs of the folder DIR=<folder> into a boot image for BOARD; DO=run boots it
+app: ## build the programs of the folder DIR=<folder> into a boot image for BOARD; DO=run boots it, DO=dtrace SCRIPT= traces it
 	$(if $(DIR),,$(error make app DIR=<folder of your program>: docs/guide/app.md))
 	$(Q)scripts/setup.sh build
 	+$(Q)if [ -f "$(DIR)/Makefile" ]; then set --; else set -- -f "$(CURDIR)/scripts/app.mk"; fi; \

@@ -146,7 +146,7 @@ void kymo_progress(void *what, uint64_t done, uint64_t total)
     memcpy(last_what, what, n);
     last_what[n] = '\0';
     progress_shown = true;
-    n = escape_text(&(struct escape){0}, what, n, name);
+    n = escape_line(what, n, name);
     /* The rest of the line is erased: the name before may have been longer. */
     dprintf(progress_fd, "\r%.*s: %3u %%\033[K", (int)n, name,
             (unsigned)(done * 100.0 / (double)total));

@@ -90,6 +90,14 @@ size_t escape_text(struct escape *e, const char *text, size_t n, char *to)
     return used;
 }
 
+size_t escape_whole(const char *text, size_t n, char *to)
+{
+    struct escape e = {.nheld = 0};
+    size_t used = escape_text(&e, text, n, to);
+
+    return used + put_held(&e, to + used, false);
+}
+
 unsigned escape_plain_slow(const char *text, size_t n)
 {
     const uint8_t *c = (const uint8_t *)text;
@@ -116,6 +124,16 @@ unsigned escape_line_char(char to[4], const char *at, size_t left, unsigned *tak
     }
     memcpy(to, at, n);
     return n;
+}
+
+size_t escape_line(const char *text, size_t n, char *to)
+{
+    size_t used = 0;
+
+    for (unsigned taken; n > 0; text += taken, n -= taken) {
+        used += escape_line_char(to + used, text, n, &taken);
+    }
+    return used;
 }
 
 /* ---- a stream ---------------------------------------------------------------------- */

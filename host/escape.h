@@ -24,6 +24,11 @@ struct escape {
  * direction, U+FFFE and U+FFFF, and bytes that are no UTF-8 become \ooo. */
 size_t escape_text(struct escape *, const char *text, size_t n, char *to);
 
+/* Likewise of a text that ends there: a character of UTF-8 that it cuts off is escaped. */
+size_t escape_whole(const char *text, size_t n, char *to);
+/* Likewise of a text within a line: a newline and a tab are escaped, too. */
+size_t escape_line(const char *text, size_t n, char *to);
+
 /* Returns how many bytes the character has that begins at text, of which n > 0 bytes are there, if
  * escape_text() leaves it as it is; 0: its first byte is escaped. */
 unsigned escape_plain_slow(const char *text, size_t n);

@@ -17,8 +17,10 @@
 #   IMAGE        its file is build/BOARD/IMAGE.elf          default: app
 #
 # A program of yours replaces one of Kymo's that has the same name. Only `start`, the script's name in
-# the image, can't be one. Goals: all, run (SMP=, CAPTURE=), gdb (PROGRAM=), clean.
+# the image, can't be one. Goals: all, run (SMP=, CAPTURE=), gdb (PROGRAM=), clean, and
+# dtrace (SCRIPT=, PROGRAM=, COMMAND=, ICOUNT=1): an image of its own, IMAGE-dtrace.
 
+, := ,
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -59,6 +61,8 @@ O := build/$(BOARD)
 variant := $(if $(filter $(firstword $(LIBCS)),$(LIBC)),,-$(LIBC))
 KB := build/$(BOARD)$(variant)
 theirs := $(filter-out $(PROGRAMS),init $(WITH))
+# With D: the link in place of a recording.
+d_theirs := $(filter-out $(PROGRAMS),init console linkd)
 tree_make = +$(Q)cd $(K) && scripts/locked -q build $(MAKE) -s --no-print-directory $(1)
 # A kernel has no C library: a variant takes the kernel's objects from the board's own folder.
 board_make = $(call tree_make,-f scripts/board.mk BOARD=$(BOARD) LIBC=$(LIBC) B=$(KB) \
@@ -66,7 +70,7 @@ board_make = $(call tree_make,-f scripts/board.mk BOARD=$(BOARD) LIBC=$(LIBC) B=
 app_flags := -std=gnu11 -MMD -MP '-ffile-prefix-map=$(CURDIR)=.' $(CPU_FLAGS_USER) \
 	-I$(K)/lib/include -I$(K)/abi -idirafter $(K)
 
-.PHONY: all run gdb clean
+.PHONY: all run dtrace gdb clean
 all: $(O)/$(IMAGE).elf
 
 # What is Kymo's: its makefiles know when it is up to date.
@@ -74,7 +78,7 @@ all: $(O)/$(IMAGE).elf
 kymo-parts:
 	$(call tree_make,build/tools/mkcpio build/tools/mkfbt build/tools/mkunwind build/tools/mkreloc trace-gen host)
 	$(if $(variant),$(call tree_make,-f scripts/board.mk BOARD=$(BOARD) kernel-objs))
-	$(call board_make,app-parts APP_WITH='$(theirs)')
+	$(call board_make,app-parts APP_WITH='$(sort $(theirs) $(d_theirs))')
 
 define app_program
 $(1)_OBJS := $$(addprefix $(O)/$(1)/,$$(addsuffix .o,$$(basename $$($(1)_SRCS))))
@@ -116,16 +120,35 @@ script := $(or $(START),$(O)/default.start)
 $(O)/default.start: $(O)/flags
 	$(file >$@,$(script_text))
 
-$(O)/$(IMAGE).elf: $(addprefix $(O)/programs/,$(PROGRAMS)) $(script) kymo-parts
-	$(Q)$(K)/build/tools/mkcpio $(O)/$(IMAGE).cpio start=$(script) \
-		$(foreach p,$(theirs),$(p)=$(K)/$(KB)/stripped/$(p)) \
+# app_image NAME,SCRIPT,THEIRS: the image, with that start script and those programs of Kymo's.
+define app_image
+$(O)/$(1).elf: $(addprefix $(O)/programs/,$(PROGRAMS)) $(2) kymo-parts
+	$$(Q)$(K)/build/tools/mkcpio $(O)/$(1).cpio start=$(2) \
+		$(foreach p,$(3),$(p)=$(K)/$(KB)/stripped/$(p)) \
 		$(foreach p,$(PROGRAMS),$(p)=$(O)/stripped/$(p))
-	$(call board_make,app-image APP_NAME=$(IMAGE) "APP_IMAGE=$(CURDIR)/$(O)/$(IMAGE)")
+	$$(call board_make,app-image APP_NAME=$(1) "APP_IMAGE=$$(CURDIR)/$(O)/$(1)")
+endef
+$(eval $(call app_image,$(IMAGE),$(script),$(theirs)))
+$(eval $(call app_image,$(IMAGE)-dtrace,$(O)/dtrace.start,$(d_theirs)))
 
 run: $(O)/$(IMAGE).elf
 	$(Q)[ -n '$(CAPTURE)' ] || [ ! -f $(O)/trace.kev ] || mv -f $(O)/trace.kev $(O)/trace.old.kev
 	$(Q)$(K)/build/kymo run --board $(BOARD) --image ./$< $(if $(SMP),--smp $(SMP)) \
 		--capture $(or $(CAPTURE),$(O)/trace.kev)
+
+# PROGRAM is held until tracing is on. The lines of console and link are those of the image `work`.
+PROGRAM ?= $(firstword $(PROGRAMS))
+COMMAND ?= [] $(PROGRAM)
+d_others := $(filter-out $(PROGRAM),$(PROGRAMS))
+.PHONY: $(O)/dtrace.start
+$(O)/dtrace.start: $(O)/flags
+	$(Q)sed '/linkd &$$/q' '$(K)/apps/images/work$(START_CLASS).start' > $@
+	$(if $(d_others),$(Q)printf '[] %s &\n' $(d_others) >> $@)
+
+dtrace: $(O)/$(IMAGE)-dtrace.elf
+	$(if $(SCRIPT),,$(error make dtrace SCRIPT=<a D script>: of this folder, or one of `kymo dtrace --list`))
+	$(Q)$(K)/build/kymo dtrace -t 'boot:$(BOARD),$(if $(ICOUNT),icount$(,))image=./$<' \
+		--elf ./$< -c '$(COMMAND)' -s '$(SCRIPT)'
 
 gdb: $(O)/$(IMAGE).elf
 	$(Q)$(K)/scripts/gdb $(BOARD) '$(CURDIR)/$(O)/$(IMAGE).elf' $(PROGRAM)

@@ -21,14 +21,11 @@ static char *assert_plain_text(const char *text)
 {
     size_t n = strlen(text);
     char *to = malloc(ESCAPE_MOST(n) + 1);
-    struct escape state = {0};
 
     if (!to) {
         kymo_no_memory();
     }
-    n = escape_text(&state, text, n, to);
-    n += escape_text(&state, "\n", 1, to + n); /* ends a character that is not complete */
-    to[n - 1] = '\0';
+    to[escape_whole(text, n, to)] = '\0';
     return to;
 }
 

@@ -26,15 +26,11 @@ struct source_event {
 
 char *source_text(const char *text)
 {
-    struct escape escape = {.nheld = 0};
     size_t length = strlen(text);
-    char *copy = malloc(ESCAPE_MOST(length + 1) + 1);
+    char *copy = malloc(ESCAPE_MOST(length) + 1);
 
     if (copy != NULL) {
-        /* The NUL ends a character of UTF-8 that is not complete; it is escaped, and taken away. */
-        size_t n = escape_text(&escape, text, length + 1, copy);
-
-        copy[n >= 4 ? n - 4 : 0] = '\0';
+        copy[escape_whole(text, length, copy)] = '\0';
     }
     return copy;
 }

@@ -25,13 +25,9 @@ static const char *const diff_out_limit_names[] = {"kept", "breached", "undecide
 /* A name in a line of its own. */
 static char *diff_out_plain_name(const char *name, char text[ESCAPE_MOST(NAME_MOST) + 1])
 {
-    struct escape escape = {.nheld = 0};
-    size_t length = escape_text(&escape, name, strnlen(name, NAME_MOST), text);
+    size_t length = strlen(name);
 
-    for (size_t i = 0; i < length; i++) {
-        text[i] = text[i] == '\n' || text[i] == '\t' ? '?' : text[i];
-    }
-    text[length] = '\0';
+    text[escape_line(name, length < NAME_MOST ? length : NAME_MOST, text)] = '\0';
     return text;
 }
 

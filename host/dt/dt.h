@@ -56,11 +56,13 @@ struct dt_probe_source {
 
 struct dt_session *dt_session_new(const struct dt_model *, const struct dt_probe_source *);
 void dt_session_free(struct dt_session *);
-void dt_session_target(struct dt_session *, int32_t pid); /* $target; 0 before */
-/* find: returns the pid of the one process of that name, which a description pid:NAME:… means. 0: a
- * description with that name is an error; *why: what to say. */
+/* $target, 0 before: a clause that names it is compiled once for each of several processes. */
+void dt_session_targets(struct dt_session *, const int32_t *pids, unsigned n);
+/* find: returns how many processes have that name, all of which a description pid:NAME:… means. 0:
+ * a description with that name is an error; *why: what to say. */
 void dt_session_processes(struct dt_session *,
-                          int32_t (*find)(void *arg, const char *name, const char **why),
+                          unsigned (*find)(void *arg, const char *name, const int32_t **pids,
+                                           const char **why),
                           void *arg);
 /* A built-in variable that the target doesn't have: its use is an error, which ends with `why`. */
 void dt_session_lacks(struct dt_session *, const char *variable, const char *why);

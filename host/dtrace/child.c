@@ -214,7 +214,7 @@ void command_drop_child(struct command *c)
 }
 
 /* A board's signals have QNX's numbers. */
-static void say_ended(const struct command *c, int status)
+static void say_ended(const struct command *c, int32_t pid, int status)
 {
     static const struct {
         int number;
@@ -231,35 +231,43 @@ static void say_ended(const struct command *c, int status)
     }
     fflush(stdout);
     if (name) {
-        fprintf(stderr, "dtrace: pid %d terminated by SIG%s\n", (int)c->pid, name);
+        fprintf(stderr, "dtrace: pid %d terminated by SIG%s\n", (int)pid, name);
     } else if (number) {
-        fprintf(stderr, "dtrace: pid %d terminated by signal %d\n", (int)c->pid, number);
+        fprintf(stderr, "dtrace: pid %d terminated by signal %d\n", (int)pid, number);
     } else if (WEXITSTATUS(status)) {
-        fprintf(stderr, "dtrace: pid %d exited with status %d\n", (int)c->pid, WEXITSTATUS(status));
+        fprintf(stderr, "dtrace: pid %d exited with status %d\n", (int)pid, WEXITSTATUS(status));
     } else {
-        fprintf(stderr, "dtrace: pid %d has exited\n", (int)c->pid);
+        fprintf(stderr, "dtrace: pid %d has exited\n", (int)pid);
     }
+}
+
+static bool dtrace_child_has_ended(struct command *c, int32_t pid, int *status)
+{
+    if (!c->target->ops->is_here) {
+        return c->run ? c->target->ops->program_ended(c->target, status) == 1
+                      : command_process_gone(c, pid);
+    }
+    return c->run ? waitpid(pid, status, WNOHANG) == pid : kill(pid, 0) != 0 && errno == ESRCH;
 }
 
 /* A lost target can't report the end: the next request to it fails. */
 bool command_child_ended(struct command *c)
 {
     uint64_t quiet = c->session ? dtrace_option(c->session, "quiet") : 0;
-    int status = 0;
+    bool all = c->ntargets > 0;
 
-    if (!c->pid || c->ended) {
-        return c->ended;
+    for (unsigned i = 0; i < c->ntargets && !c->ended; i++) {
+        struct command_target *t = &c->targets[i];
+        int status = 0;
+
+        if (!t->ended) {
+            t->ended = dtrace_child_has_ended(c, t->pid, &status);
+            if (t->ended && (quiet == 0 || quiet == DT_OPTION_UNSET)) {
+                say_ended(c, t->pid, status);
+            }
+        }
+        all = all && t->ended;
     }
-    if (!c->target->ops->is_here) {
-        c->ended = c->run ? c->target->ops->program_ended(c->target, &status) == 1
-                          : command_process_gone(c);
-    } else if (c->run) {
-        c->ended = waitpid(c->pid, &status, WNOHANG) == c->pid;
-    } else {
-        c->ended = kill(c->pid, 0) != 0 && errno == ESRCH;
-    }
-    if (c->ended && (quiet == 0 || quiet == DT_OPTION_UNSET)) {
-        say_ended(c, status);
-    }
-    return c->ended;
+    c->ended = all;
+    return all;
 }

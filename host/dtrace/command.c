@@ -49,8 +49,10 @@ const char command_help[] =
     "  -r      with a program or -l: run it on a capture, whose events are the probes; else\n"
     "          print what programs recorded into the capture, with -x log=1 or retain\n"
     "\n"
-    "Targets: boot[:BOARD] (boots a board, virt-a64 by default), self (this process), unix:PATH,\n"
-    "tcp:HOST:PORT, /dev/tty...[@BAUD] (a board at the other end), elf:PATH (only to compile).\n"
+    "Targets: boot[:BOARD[,icount][,image=IMAGE]] (boots a board, virt-a64 by default, with the\n"
+    "demo workload or another image; icount: instructions are time), self (this process),\n"
+    "unix:PATH, tcp:HOST:PORT, /dev/tty...[@BAUD] (a board at the other end), elf:PATH (only to\n"
+    "compile).\n"
     "Without -t the environment variable KYMO_TARGET names the target; without it, boot.\n";
 
 void command_usage(FILE *out)

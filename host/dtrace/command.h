@@ -33,9 +33,17 @@ struct setting { /* -x, -b, -D …, in order */
     enum dt_option_origin origin;
 };
 
-struct command_process { /* that a description names, or -p */
+enum { COMMAND_PROCESSES_MOST = 64 }; /* of one name */
+
+struct command_processes { /* of a name that a description has, or -p */
     char name[KYMO_NAME_MAX];
+    int32_t pids[COMMAND_PROCESSES_MOST];
+    unsigned n;
+};
+
+struct command_target {
     int32_t pid;
+    bool ended;
 };
 
 struct command {
@@ -60,12 +68,14 @@ struct command {
     unsigned left_out;                /* probes that a description names and a capture can't have */
     struct replay *replay;            /* the consumer in it that is printed; NULL: a target runs */
     const char *output;
-    const char *run;                   /* -c */
-    const char *grab;                  /* -p: a number, or a process's name; NULL: none */
-    pid_t pid;                         /* of it, or of -c; 0: none */
-    bool watches;                      /* of a board: its end can be learned */
-    bool ended;                        /* that process has ended */
-    struct command_process *processes; /* by name */
+    const char *run;  /* -c */
+    const char *grab; /* -p: a number, or a process's name; NULL: none */
+    pid_t pid;        /* of -c or -p; of several, the first; 0: none */
+    struct command_target targets[COMMAND_PROCESSES_MOST]; /* $target: pid and the others */
+    unsigned ntargets;
+    bool watches;                        /* of a board: their ends can be learned */
+    bool ended;                          /* all of them have ended */
+    struct command_processes *processes; /* by name */
     unsigned nprocesses;
     char why[600];  /* there is no such process */
     int run_gate;   /* -c: written to when the command may start; -1: none */
@@ -144,18 +154,25 @@ void command_clean_up(struct command *);
 bool command_start_child(struct command *);
 /* -p on this machine. Returns false after a message if there is no such process. */
 bool command_grab(struct command *);
-/* grab.c, -p: c->pid from c->grab. Returns false after a message if there is no such process. */
+/* grab.c, -p: c->pid or c->targets from c->grab. Returns false after a message if there is none. */
 bool command_grab_process(struct command *);
-/* Returns true if -p's process is known to have ended, on a board. */
-bool command_process_gone(struct command *);
-/* Lets descriptions pid:NAME:… mean the process of that name. */
+/* Returns true if this process of -p is known to have ended, on a board. */
+bool command_process_gone(struct command *, int32_t pid);
+/* Lets descriptions pid:NAME:… mean all processes of that name. */
 void command_name_processes(struct command *);
-/* Notes the pid of the name's process, with which the printed program was compiled. */
-void command_knows_process(struct command *, const char *name, int32_t pid);
+/* Notes one more process of the name, of which the printed program was compiled. Returns false if
+ * a name can't have so many. */
+bool command_knows_process(struct command *, const char *name, int32_t pid);
+/* Adds a process that $target means; c->pid is the first. Returns false if there are too many. */
+bool command_add_target(struct command *, int32_t pid);
+/* Removes the first n if there are others. */
+void command_replace_targets(struct command *, unsigned n);
+/* Tells the session what $target means. */
+void command_tell_targets(struct command *);
 /* Opens the gate. */
 void command_release_child(struct command *);
 void command_drop_child(struct command *);
-/* Returns true if the process of -c or -p has ended; reports it once. */
+/* Returns true if all processes of -c or -p have ended; reports each once. */
 bool command_child_ended(struct command *);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "host/log/log.h"
 #include "host/nearest.h"
+#include "host/remote/elf_id.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,10 +73,11 @@ static bool add_elf_files(struct command *c)
                               dt_option_on(c->session, "quiet") || c->json);
     }
     for (unsigned i = 0; i < c->nelf_files; i++) {
-        errno = 0;
-        if (!dt_session_add_elf(c->session, c->elf_files[i], basename(c->elf_files[i]), false)) {
-            fprintf(stderr, "dtrace: failed to read %s: %s\n", c->elf_files[i],
-                    errno ? strerror(errno) : "not an ELF file");
+        const char *path = c->elf_files[i], *why = elf_id_trouble(path);
+
+        if (why || !dt_session_add_elf(c->session, path, basename(path), false)) {
+            fprintf(stderr, "dtrace: --elf %s: %s\n", path,
+                    why ? why : "an ELF file of this machine is wanted");
             return false;
         }
     }

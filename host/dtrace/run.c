@@ -114,7 +114,7 @@ int command_run(struct command *c)
         say_gone(c);
         return 1;
     }
-    dt_session_target(c->session, c->pid);
+    command_tell_targets(c);
     status = compile_and_run(c);
     command_drop_child(c);
     return say_gone(c) ? 1 : status;

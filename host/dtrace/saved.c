@@ -59,6 +59,14 @@ static bool put_source(struct strings *s, const struct program_source *p)
     return text != NULL;
 }
 
+static void saved_put_pid(struct strings *s, const char *name, int32_t pid)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", (int)pid);
+    saved_put_pair(s, name, text);
+}
+
 char *saved_strings(const struct command *c, size_t *size)
 {
     char *bytes = NULL;
@@ -88,18 +96,14 @@ char *saved_strings(const struct command *c, size_t *size)
     for (int i = 0; i < c->nargs; i++) {
         saved_put_pair(&s, "argument", c->args[i]);
     }
-    if (c->pid) {
-        char pid[16];
-
-        snprintf(pid, sizeof(pid), "%d", (int)c->pid);
-        saved_put_pair(&s, "target", pid);
+    for (unsigned i = 0; i < c->ntargets; i++) {
+        saved_put_pid(&s, "target", c->targets[i].pid);
     }
     for (unsigned i = 0; i < c->nprocesses; i++) {
-        char pid[16];
-
-        snprintf(pid, sizeof(pid), "%d", (int)c->processes[i].pid);
-        saved_put_pair(&s, "process", c->processes[i].name);
-        saved_put_pair(&s, "pid", pid);
+        for (unsigned k = 0; k < c->processes[i].n; k++) {
+            saved_put_pair(&s, "process", c->processes[i].name);
+            saved_put_pid(&s, "pid", c->processes[i].pids[k]);
+        }
     }
     if (fclose(s.out) != 0) {
         return NULL;
@@ -214,11 +218,9 @@ static bool saved_take_option(struct command *c, struct reading *r, const char *
     } else if (strcmp(name, "argument") == 0) {
         command_argument(c, value);
     } else if (strcmp(name, "target") == 0) { /* $target */
-        c->pid = saved_pid_of(value);
-        return c->pid > 0;
+        return saved_pid_of(value) > 0 && command_add_target(c, saved_pid_of(value));
     } else if (strcmp(name, "process") == 0 && (more = saved_next_value(r, "pid")) != NULL) {
-        command_knows_process(c, value, saved_pid_of(more));
-        return saved_pid_of(more) > 0;
+        return saved_pid_of(more) > 0 && command_knows_process(c, value, saved_pid_of(more));
     } else if (name[0] == '-' && name[1] && strchr(kinds, name[1]) && !name[2]) {
         command_source(c, false, (enum dt_spec)(strchr(kinds, name[1]) - kinds), value);
     } else {
@@ -238,6 +240,7 @@ bool saved_read(struct command *c, const void *bytes, size_t size)
 bool saved_read_strings(struct command *c, const void *bytes, size_t size)
 {
     struct saved_head head;
+    const unsigned given = c->ntargets;
 
     if (size < sizeof(head)) {
         return false;
@@ -254,6 +257,7 @@ bool saved_read_strings(struct command *c, const void *bytes, size_t size)
             return false;
         }
     }
+    command_replace_targets(c, given);
     return true;
 }
 

@@ -89,6 +89,13 @@ void linux_comm(const struct export *export, const struct flow_thread *thread, c
     }
 }
 
+struct flow_thread *linux_named(struct flow *flow, const struct kev_item *item)
+{
+    return item->class_id == TRACE_CLASS_PR_TH && item->code == PR_TH_PROCTHREAD_NAME
+               ? flow_find(flow, item->about_pid, item->about_tid)
+               : NULL;
+}
+
 int64_t linux_previous_state(const struct flow_step *step)
 {
     if (step->previous == NULL) {

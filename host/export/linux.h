@@ -30,6 +30,8 @@ int32_t linux_current(const struct kev_item *item, const struct flow_step *step)
 /* The thread's name there: its name, or its process's and its tid. "unknown" of NULL. */
 void linux_comm(const struct export *export, const struct flow_thread *thread, char *to,
                 size_t room);
+/* Returns the thread that the event names, and that was called otherwise until then; NULL: none. */
+struct flow_thread *linux_named(struct flow *flow, const struct kev_item *item);
 /* The state of the thread that a switch takes the CPU from: 0 it is ready, 1 it waits, 16 it has
  * ended, 1024 not known. */
 int64_t linux_previous_state(const struct flow_step *step);

@@ -15,6 +15,8 @@
 #include "host/export/perfetto.h"
 #include "host/kymo.h"
 #include "host/export/follow.h"
+#include "host/pr_th.h"
+#include "trace/slot.h"
 
 /* ---- tracks ------------------------------------------------------------------------ */
 
@@ -34,18 +36,18 @@ static uint64_t cpu_track(struct export *export, int cpu)
     return perfetto_uuid(OF_CPU, (uint64_t)cpu);
 }
 
-static void process_put(struct export *export, const struct flow_thread *thread)
+static void process_put(struct export *export, int32_t pid)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
     Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
 
     track.has_uuid = 1;
-    track.uuid = perfetto_uuid(OF_PROCESS, (uint32_t)thread->pid);
+    track.uuid = perfetto_uuid(OF_PROCESS, (uint32_t)pid);
     process.has_pid = 1;
-    process.pid = thread->pid;
+    process.pid = pid;
     process.process_name =
-        perfetto_string_of(export, kev_capture_name(export->capture, thread->pid, KEV_NOBODY));
+        perfetto_string_of(export, kev_capture_name(export->capture, pid, KEV_NOBODY));
     track.process = &process;
     packet.track_descriptor = &track;
     perfetto_packet_put(export, &packet);
@@ -63,7 +65,7 @@ static uint64_t thread_track(struct export *export, struct flow_thread *thread)
         return uuid;
     }
     thread->described = true;
-    process_put(export, thread);
+    process_put(export, thread->pid);
     linux_comm(export, thread, name, sizeof(name));
     track.has_uuid = 1;
     track.uuid = uuid;
@@ -240,6 +242,20 @@ static void perfetto_threads_count(struct export *export, int64_t ns)
     perfetto->unknown = unknown;
 }
 
+/* An event that names a thread or a process, of which there is a track by another name: the last
+ * description of a track holds for all of it. */
+static void perfetto_name_take(struct export *export, const struct kev_item *item)
+{
+    struct flow_thread *named = linux_named(perfetto_of(export)->flow, item);
+
+    if (named != NULL && named->described) {
+        named->described = false;
+        thread_track(export, named);
+    } else if (item->class_id == TRACE_CLASS_PR_TH && item->code == PR_TH_PROCCREATE_NAME) {
+        process_put(export, item->about_pid);
+    }
+}
+
 static int perfetto_event_take(struct export *export, const struct kev_item *item)
 {
     static const Perfetto__TrackEvent__Type types[] = {
@@ -256,6 +272,7 @@ static int perfetto_event_take(struct export *export, const struct kev_item *ite
     if (export_flow_take(perfetto->flow, item, &step) != 0) {
         return -1;
     }
+    perfetto_name_take(export, item);
     track = step.thread == NULL ? cpu_track(export, item->cpu) : thread_track(export, step.thread);
     if (step.party != NULL) {
         thread_track(export, step.party);

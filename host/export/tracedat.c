@@ -3,8 +3,8 @@
  * --trace-dat: a file of trace-cmd, version 6, for `trace-cmd report` and KernelShark; its manual
  * page trace-cmd.dat.v6(5) has the format, tracedat_types.c what events look like. Each CPU's pages
  * of the ring buffer are spooled, and written after the header, which needs all types. Formats and
- * names are spooled, too, so memory grows with neither. Losses are reported at the head of a page,
- * where the readers look for it, and by an event kymo/lost.
+ * the names of threads that have ended are spooled, too, so memory grows with neither. Losses are
+ * reported at the head of a page, where the readers look for it, and by an event kymo/lost.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,6 +43,11 @@ struct tracedat_system {
     uint32_t count;
 };
 
+struct tracedat_name { /* of a thread that lives; its mark is the index */
+    struct flow_thread *thread;
+    char *text;
+};
+
 struct tracedat {
     struct flow *flow;
     struct spool spool;
@@ -51,7 +56,10 @@ struct tracedat {
     struct tracedat_cpu cpus[FLOW_CPUS];
     unsigned ncpus;
     struct tracedat_system systems[TRACEDAT_SYSTEMS];
-    struct spool_text names; /* of threads, as saved_cmdlines has them */
+    struct tracedat_name *living;
+    size_t nliving, living_room;
+    struct spool_text names; /* of threads that have ended, as saved_cmdlines has them */
+    bool failed;             /* to spool one: reported */
 };
 
 static struct tracedat *tracedat_of(const struct export *export)
@@ -135,24 +143,70 @@ static struct tracedat_cpu *cpu_of(struct tracedat *tracedat, int32_t number)
     return &tracedat->cpus[cpu];
 }
 
-static int name_note(struct export *export, struct flow_thread *thread)
+/* Notes what a thread that lives is called now. 0 or -1. */
+static int name_note(struct export *export, struct flow_thread *thread, bool again)
 {
     struct tracedat *tracedat = tracedat_of(export);
-    char name[512], number[16], *text;
-    int n, status;
+    struct tracedat_name *to, *bigger;
+    char name[512], *text;
 
-    if (thread == NULL || thread->described || thread->idle) {
+    if (thread == NULL || thread->idle || (thread->mark != FLOW_UNMARKED && !again)) {
         return 0;
     }
-    thread->described = true;
+    if (tracedat->nliving == tracedat->living_room) {
+        size_t room = 2 * tracedat->living_room + 64;
+
+        bigger = realloc(tracedat->living, room * sizeof(*bigger));
+        if (bigger == NULL) {
+            kymo_error("out of memory");
+            return -1;
+        }
+        tracedat->living = bigger;
+        tracedat->living_room = room;
+    }
     linux_comm(export, thread, name, sizeof(name));
     text = types_line(name, strlen(name));
-    n = snprintf(number, sizeof(number), "%" PRId32 " ", linux_tid(thread));
-    status = spool_text_add(&tracedat->spool, &tracedat->names, number, (size_t)n);
-    status |= spool_text_add(&tracedat->spool, &tracedat->names, text, strlen(text));
-    status |= spool_text_add(&tracedat->spool, &tracedat->names, "\n", 1);
-    free(text);
-    return status;
+    if (text == NULL) {
+        kymo_error("out of memory");
+        return -1;
+    }
+    if (thread->mark == FLOW_UNMARKED) {
+        thread->mark = (uint32_t)tracedat->nliving++;
+        tracedat->living[thread->mark] = (struct tracedat_name){.thread = thread};
+    }
+    to = &tracedat->living[thread->mark];
+    free(to->text);
+    to->text = text;
+    return 0;
+}
+
+/* 0 or -1. */
+static int name_spool(struct tracedat *tracedat, const struct tracedat_name *name)
+{
+    char number[16];
+    int n = snprintf(number, sizeof(number), "%" PRId32 " ", linux_tid(name->thread));
+    int status = spool_text_add(&tracedat->spool, &tracedat->names, number, (size_t)n);
+
+    status |= spool_text_add(&tracedat->spool, &tracedat->names, name->text, strlen(name->text));
+    return status | spool_text_add(&tracedat->spool, &tracedat->names, "\n", 1);
+}
+
+/* The last name of a thread counts: no other one can come. */
+static void tracedat_gone(void *arg, const struct flow_thread *thread, int64_t ns)
+{
+    struct tracedat *tracedat = tracedat_of(arg);
+
+    (void)ns;
+    if (thread->mark == FLOW_UNMARKED) {
+        return;
+    }
+    struct tracedat_name *name = &tracedat->living[thread->mark];
+    const struct tracedat_name *last = &tracedat->living[--tracedat->nliving];
+
+    tracedat->failed |= name_spool(tracedat, name) != 0;
+    free(name->text);
+    *name = *last;
+    name->thread->mark = thread->mark;
 }
 
 static int format_declare(struct export *export, const struct kev_item *item, struct type *type)
@@ -204,7 +258,9 @@ static int tracedat_event_take(struct export *export, const struct kev_item *ite
     enum linux_event role;
     uint64_t ns;
 
-    if (export_flow_take(tracedat->flow, item, &step) != 0 || name_note(export, step.owner) != 0) {
+    if (export_flow_take(tracedat->flow, item, &step) != 0 || tracedat->failed ||
+        name_note(export, step.owner, false) != 0 ||
+        name_note(export, linux_named(tracedat->flow, item), true) != 0) {
         return -1;
     }
     role = linux_event_of(item, &step);
@@ -363,6 +419,11 @@ static int tracedat_end(struct export *export)
             return -1;
         }
     }
+    for (size_t i = 0; i < tracedat->nliving; i++) {
+        if (name_spool(tracedat, &tracedat->living[i]) != 0) {
+            return -1;
+        }
+    }
     if (header_put(tracedat, export->out) != 0) {
         return -1;
     }
@@ -376,7 +437,7 @@ static int tracedat_end(struct export *export)
     return 0;
 }
 
-static const struct flow_ops tracedat_ops = {.span = NULL};
+static const struct flow_ops tracedat_ops = {.gone = tracedat_gone};
 
 static int tracedat_begin(struct export *export)
 {
@@ -409,6 +470,10 @@ static void tracedat_discard(struct export *export)
     types_free(&tracedat->types);
     spool_close(&tracedat->spool);
     flow_free(tracedat->flow);
+    for (size_t i = 0; i < tracedat->nliving; i++) {
+        free(tracedat->living[i].text);
+    }
+    free(tracedat->living);
     free(tracedat);
 }
 

@@ -13,20 +13,12 @@
 
 char *types_text(const char *text, size_t length)
 {
-    struct escape escape = {.nheld = 0};
-    char *copy = malloc(ESCAPE_MOST(length + 1) + 1);
-    char *with_end = malloc(length + 1);
-    size_t n;
+    char *copy = malloc(ESCAPE_MOST(length) + 1);
 
-    if (copy == NULL || with_end == NULL) {
+    if (copy == NULL) {
         kymo_no_memory();
     }
-    /* The NUL ends a character of UTF-8 that is not complete; it is escaped, and taken away. */
-    memcpy(with_end, text, length);
-    with_end[length] = '\0';
-    n = escape_text(&escape, with_end, length + 1, copy);
-    copy[n >= 4 ? n - 4 : 0] = '\0';
-    free(with_end);
+    copy[escape_whole(text, length, copy)] = '\0';
     return copy;
 }
 

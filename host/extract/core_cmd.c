@@ -75,10 +75,9 @@ static int report_damage(const struct run *run)
     const struct retain *retain = this_one(run);
     const char *path = run->core.path;
     char reason[ESCAPE_MOST(sizeof(retain->panic.reason)) + 1];
-    struct escape escape = {.nheld = 0};
 
     if (retain->panic_damaged) {
-        size_t n = escape_text(&escape, retain->panic.reason, strlen(retain->panic.reason), reason);
+        size_t n = escape_whole(retain->panic.reason, strlen(retain->panic.reason), reason);
 
         kymo_error("%s: at byte 0x%" PRIx64 ": the panic's record is damaged, or was cut off by a "
                    "reset; its reason reads \"%.*s\"",

@@ -181,6 +181,9 @@ bool flow_is_idle(const struct kev_facts *facts, int32_t pid, int32_t tid);
 /* Threads that are known to be ready, and those of which the state is not known. */
 void flow_count(const struct flow *flow, unsigned *ready, unsigned *unknown);
 
+/* Returns the thread that has these numbers now; NULL: none of which an event was met. */
+struct flow_thread *flow_find(struct flow *flow, int32_t pid, int32_t tid);
+
 /* "REPLY"; "unknown". */
 const char *flow_state_name(unsigned state);
 

@@ -108,6 +108,11 @@ struct flow_thread *flow_thread_of(struct flow *flow, int32_t pid, int32_t tid)
     return thread == NULL ? flow_thread_new(flow, pid, tid) : thread;
 }
 
+struct flow_thread *flow_find(struct flow *flow, int32_t pid, int32_t tid)
+{
+    return flow_thread_find(flow, pid, tid);
+}
+
 /* Its end was not seen. */
 static void flow_thread_gone(struct flow *flow, struct flow_thread *thread, int64_t ns)
 {

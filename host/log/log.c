@@ -15,6 +15,7 @@
 #include "host/home.h"
 #include "host/kymo.h"
 #include "host/reader/kev.h"
+#include "host/remote/elf_id.h"
 
 enum { FOLDERS_MOST = 128 };
 
@@ -42,6 +43,30 @@ static void folder_add(const char *board, const char *name)
         (log_folder_list[log_program_list.nlast] = strdup(path)) != NULL) {
         log_program_list.nlast++;
     }
+}
+
+/* Reports, once, what KYMO_ELF names and is not there. The rest of it is searched. */
+static void environment_check(void)
+{
+    static bool done;
+    const char *list = getenv("KYMO_ELF");
+    char path[PATH_MAX];
+
+    while (!done && list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ":");
+        const char *why = NULL;
+
+        if (length > 0 && length < sizeof(path)) {
+            memcpy(path, list, length);
+            path[length] = '\0';
+            why = elf_id_trouble(path);
+        }
+        if (why != NULL) {
+            kymo_error("KYMO_ELF %s: %s", path, why);
+        }
+        list += length + (list[length] == ':');
+    }
+    done = true;
 }
 
 /* A board's programs; those that run from flash are linked for their places in IMAGE.placed. */
@@ -74,6 +99,7 @@ static void boards_find(void)
     const struct dirent *entry;
     char path[2 * PATH_MAX];
 
+    environment_check();
     log_program_list.last = log_folder_list;
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] != '.') {
@@ -120,6 +146,7 @@ static void probes_of(void *session, const char *path)
 
 void log_probes_find(struct dt_session *session, const char *capture)
 {
+    environment_check();
     log_programs_each(&log_program_list, capture, probes_of, session);
 }
 

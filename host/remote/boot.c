@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The wire to a board that is booted for it: QEMU with the image `work`, the demo workload over and
- * over, its console thrown away; it ends with the wire. So a first one-liner works without -t.
+ * over, or with the image that is named, its console thrown away; it ends with the wire. So a first
+ * one-liner works without -t.
  */
 #include "host/output.h"
 #include "host/remote/wire.h"
@@ -29,6 +30,7 @@ struct wire_of_boot {
     struct wire base;
     struct wire *link;
     struct run run;
+    char *text; /* the board, with its options; cut into parts */
     pid_t qemu;
     int folder_held; /* temporary_directory_hold()'s */
     char folder[SOCKET_FOLDER], spec[SOCKET_FOLDER + sizeof("unix:/link")];
@@ -84,6 +86,7 @@ static void boot_close(struct wire *wire)
         remove_folder(w);
     }
     run_args_free(&w->run);
+    free(w->text);
     free(w);
 }
 
@@ -165,16 +168,41 @@ static const char *wait_for_socket(struct wire_of_boot *w)
     return "QEMU doesn't listen";
 }
 
-/* Boots the board; returns NULL, or the reason why it can't. */
-static const char *remote_boot_start(struct wire_of_boot *w, const char *board)
+/* Cuts the text into board, options and image. Returns NULL, or what is wrong. */
+static const char *remote_boot_parse(struct run *run, char *text)
 {
-    struct run *run = &w->run;
+    char *image = strstr(text, ",image="), *option = strchr(text, ',');
 
-    run->board = board ? board : "virt-a64";
+    run->board = text;
+    run->image = "work";
+    if (image) {
+        *image = '\0';
+        run->image = image + strlen(",image=");
+    }
+    if (option && option != image) {
+        *option++ = '\0';
+        run->icount = strcmp(option, "icount") == 0;
+        if (!run->icount) {
+            return "after the board there may be ,icount and ,image=IMAGE";
+        }
+    }
     if (!run_name_ok(run->board)) {
         return "not the name of a board";
     }
-    run->image = "work";
+    return strchr(run->image, '/') || run_name_ok(run->image)
+               ? NULL
+               : "not the name of an image: a path has a slash in it";
+}
+
+/* Boots the board; returns NULL, or the reason why it can't. */
+static const char *remote_boot_start(struct wire_of_boot *w)
+{
+    struct run *run = &w->run;
+    const char *wrong = remote_boot_parse(run, w->text);
+
+    if (wrong) {
+        return wrong;
+    }
     run->link = w->spec;
     run->quiet_build = true; /* it is no part of what is traced */
     if (run_find_home(run) != 0 || run_build(run) != 0) {
@@ -190,11 +218,14 @@ static const char *remote_boot_start(struct wire_of_boot *w, const char *board)
     return wait_for_socket(w);
 }
 
-struct wire *wire_boot(const char *board, const char **why)
+struct wire *wire_boot(const char *text, const char **why)
 {
     struct wire_of_boot *w = calloc(1, sizeof(*w));
 
-    *why = w ? remote_boot_start(w, board) : "Not enough space";
+    if (w) {
+        w->text = strdup(text ? text : "virt-a64");
+    }
+    *why = w && w->text ? remote_boot_start(w) : "Not enough space";
     if (!*why) {
         w->base.ops = &boot_ops;
         w->link = wire_link(w->spec, why);

@@ -179,8 +179,10 @@ static bool elf_files_readable(const struct elf_files *e, const char *const *pat
     bool ok = true;
 
     for (unsigned i = 0; i < n; i++) {
-        if (access(paths[i], R_OK) != 0) {
-            fprintf(stderr, "%s: %s: %s\n", e->command, paths[i], strerror(errno));
+        const char *why = elf_id_trouble(paths[i]);
+
+        if (why) {
+            fprintf(stderr, "%s: %s %s: %s\n", e->command, e->option, paths[i], why);
             ok = false;
         }
     }
@@ -193,16 +195,8 @@ static bool elf_files_refuse_path(const struct elf_files *e, const char *path)
     char theirs[ELF_ID_TEXT], wanted[ELF_ID_TEXT];
     struct elf_id id;
 
-    if (!elf_id_is_elf(path)) {
-        fprintf(stderr, "%s: %s: no ELF file: %s takes an ELF file or a folder of them\n",
-                e->command, path, e->option);
-        return false;
-    }
     if (!elf_id_read(path, &id)) {
-        fprintf(stderr,
-                "%s: %s has no build id, by which ELF files are recognized: link it with "
-                "-Wl,--build-id=sha1\n",
-                e->command, path);
+        fprintf(stderr, "%s: %s %s: %s\n", e->command, e->option, path, elf_id_missing);
         return false;
     }
     elf_id_text(id.bytes, theirs);

@@ -5,11 +5,13 @@
 #include "host/remote/elf_id.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The note NT_GNU_BUILD_ID among a segment's. */
@@ -70,9 +72,22 @@ static bool file_is(const char *path, bool (*is)(Elf *, struct elf_id *), struct
     return ok;
 }
 
-bool elf_id_is_elf(const char *path)
+const char elf_id_missing[] =
+    "no build id, by which ELF files are recognized: link it with -Wl,--build-id=sha1";
+
+const char *elf_id_trouble(const char *path)
 {
-    return file_is(path, is_elf, NULL);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st = {.st_mode = 0};
+
+    if (fd < 0) {
+        return strerror(errno);
+    }
+    const bool known = fstat(fd, &st) == 0;
+    close(fd);
+    return known && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && file_is(path, is_elf, NULL)))
+               ? NULL
+               : "no ELF file: an ELF file or a folder of them is wanted";
 }
 
 bool elf_id_read(const char *path, struct elf_id *id)

@@ -17,7 +17,11 @@ struct elf_id {
     unsigned machine; /* e_machine */
 };
 
-bool elf_id_is_elf(const char *path);
+/* Returns why the path, which the user named, is neither an ELF file nor a folder that can be read;
+ * NULL: it is one. All commands print it as COMMAND: OPTION PATH: WHY. */
+const char *elf_id_trouble(const char *path);
+/* The end of a message on an ELF file without one. */
+extern const char elf_id_missing[];
 /* Returns false if it is not an ELF file, or has no build id. */
 bool elf_id_read(const char *path, struct elf_id *);
 bool elf_id_of(Elf *, struct elf_id *);

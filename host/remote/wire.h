@@ -31,7 +31,8 @@ struct wire {
 /* NULL: *why says why. */
 struct wire *wire_link(const char *spec, const char **why);
 struct wire *wire_loop(const char **why);
-/* To a board that is booted for it. board: NULL: virt-a64. */
-struct wire *wire_boot(const char *board, const char **why);
+/* To a board that is booted for it. text: BOARD[,icount][,image=IMAGE]; NULL: virt-a64. IMAGE is
+ * the rest of the text: the name or the path of an image that has the link. */
+struct wire *wire_boot(const char *text, const char **why);
 
 #endif

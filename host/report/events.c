@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "host/report/marks.h"
+#include "host/escape.h"
 #include "host/report/report.h"
 
 #define KINDS_MOST 32768
@@ -251,6 +252,18 @@ static uint32_t report_heap_put(struct report_events *events, const char *text, 
     return *slot - 1;
 }
 
+/* The page shows the text as it is in the heap. */
+static uint32_t report_heap_escaped(struct report_events *events, const char *text, size_t length)
+{
+    char *safe = malloc(ESCAPE_MOST(length));
+    uint32_t at =
+        safe == NULL ? 0 : report_heap_put(events, safe, escape_whole(text, length, safe));
+
+    events->heap.failed |= safe == NULL;
+    free(safe);
+    return at;
+}
+
 /* Keeps the name of a number of this meaning. Processes and threads have their own table. */
 static void term_note(struct report_events *events, const struct kev_value *value)
 {
@@ -372,7 +385,7 @@ static bool values_put(struct report_events *events, struct kind *kind, uint32_t
         const struct kev_value *value = values[i];
 
         if (report_events_is_text(value)) {
-            words[n++] = report_heap_put(events, value->text, value->length);
+            words[n++] = report_heap_escaped(events, value->text, value->length);
             continue;
         }
         words[n++] = (uint32_t)value->number;

@@ -125,7 +125,7 @@ void bytes_json(struct bytes *bytes, const char *text, size_t length)
         bytes->failed = true;
         return;
     }
-    n = escape_text(&(struct escape){0}, text, length, safe);
+    n = escape_whole(text, length, safe);
     bytes_text(bytes, "\"");
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)safe[i];

@@ -167,9 +167,13 @@ static int smp_set(struct run *run)
 
 int run_args(struct run *run)
 {
+    /* With a link an idle board's time passes as it does for the host at the other end: if it were
+     * skipped, the board would give the host up at once. */
+    const char *icount = run->link ? "shift=3,sleep=on" : "shift=3,sleep=off";
+
     if (args_file(run, "qemu.args") != 0 || link_args(run) != 0 || disk_args(run) != 0 ||
         (run->smp != NULL && smp_set(run) != 0) ||
-        (run->icount && pair_add(run, "-icount", "shift=3,sleep=off") != 0) ||
+        (run->icount && pair_add(run, "-icount", icount) != 0) ||
         (run->gdb && pair_add(run, "-s", "-S") != 0) || pair_add(run, "-kernel", run->elf) != 0) {
         return -1;
     }

@@ -51,11 +51,10 @@ void text_title(FILE *to, const struct stat_style *style, const char *format, ..
 /* A file's name: its UTF-8 stays, what a terminal would obey does not. */
 static void put_path(FILE *to, const char *path)
 {
-    struct escape escape = {0};
     size_t length = strlen(path);
     char *text = kymo_memory(malloc(ESCAPE_MOST(length)));
 
-    fwrite(text, 1, escape_text(&escape, path, length, text), to);
+    fwrite(text, 1, escape_whole(path, length, text), to);
     free(text);
 }
 

@@ -172,19 +172,21 @@ static void symbols_json_text(const char *key, const char *text)
     json_put(stdout, text == NULL || *text == '\0' ? NULL : text);
 }
 
-/* A text of the capture in a column: no byte of it reaches the terminal as a control. */
-static void column_put(const char *text, int width)
+/* A text of the capture or a file: no byte of it reaches the terminal as a control. Returns the
+ * columns that it takes. */
+static int symbols_text_put(const char *text)
 {
     size_t left = strlen(text);
     char one[4];
+    int columns = 0;
 
     for (unsigned taken; left > 0; text += taken, left -= taken) {
         unsigned n = escape_line_char(one, text, left, &taken);
 
         fwrite(one, 1, n, stdout);
-        width -= taken > 1 ? 1 : (int)n;
+        columns += taken > 1 ? 1 : (int)n;
     }
-    printf("%*s", width > 0 ? width + 1 : 1, "");
+    return columns;
 }
 
 static const char *detail_text(enum dt_detail detail)
@@ -215,12 +217,15 @@ static bool elf_show(const struct request *request, const struct symbols *symbol
         symbols_json_text("file", elf->path);
         printf("}\n");
     } else {
-        column_put(elf->name, 16);
-        printf("%-40s %-6s %s\n", *elf->id ? elf->id : "unknown", detail_text(detail),
-               elf->path       ? elf->path
-               : is_kernel     ? "not found"
-               : elf->in_image ? "not found; the boot image's copy has names only"
-                               : "not found");
+        int columns = symbols_text_put(elf->name);
+
+        printf("%*s%-40s %-6s ", columns < 16 ? 17 - columns : 1, "",
+               *elf->id ? elf->id : "unknown", detail_text(detail));
+        symbols_text_put(elf->path       ? elf->path
+                         : is_kernel     ? "not found"
+                         : elf->in_image ? "not found; the boot image's copy has names only"
+                                         : "not found");
+        putchar('\n');
     }
     return detail == DT_DETAIL_LINES;
 }
@@ -273,7 +278,10 @@ static int address_show(const struct request *request, struct symbols *symbols, 
         symbols_json_text("place", found ? text : NULL);
         printf("}\n");
     } else {
-        printf("%s %s\n", word, found ? text : "unknown");
+        symbols_text_put(word);
+        putchar(' ');
+        symbols_text_put(found ? text : "unknown");
+        putchar('\n');
     }
     free(object);
     return found ? KYMO_OK : KYMO_FAILURE;

@@ -117,7 +117,9 @@ static void offline_count_program(void *arg, const char *name, const void *data,
 /* Why it has no build id to be read. */
 static const char *id_trouble(const char *path)
 {
-    return access(path, R_OK) != 0 ? strerror(errno) : "it is no ELF with a build id";
+    const char *why = elf_id_trouble(path);
+
+    return why ? why : elf_id_missing;
 }
 
 /* A program for a kernel that has no boot image yet. */

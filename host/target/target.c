@@ -68,13 +68,13 @@ struct target *target_open(const char *spec, const char **why)
             return rows[i].open(spec, why);
         }
     }
-    static char text[160];
+    static char text[200];
     struct nearest nearest = {.word = spec};
     nearest_offer(&nearest, "boot");
     nearest_offer(&nearest, "self");
     snprintf(text, sizeof(text),
              "no such target; there are: unix:PATH, tcp:HOST:PORT, /dev/tty...[@BAUD], "
-             "boot[:BOARD], elf:PATH, self%s",
+             "boot[:BOARD[,icount][,image=IMAGE]], elf:PATH, self%s",
              nearest_hint(&nearest));
     *why = text;
     return NULL;

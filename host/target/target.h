@@ -113,9 +113,9 @@ struct target {
 };
 
 /* Opens a target. Returns NULL with the reason in *why, valid until the next call. spec: "boot",
- * "boot:BOARD": a board that is booted for the session and ended with it; "self"; unix:PATH,
- * tcp:HOST:PORT, /dev/tty…[@BAUD] (host/link/session.h); "loop": self behind the messages of the
- * link, for tests; elf:PATH: no target, but programs can be compiled for it. */
+ * "boot:BOARD[,icount][,image=IMAGE]": a board that is booted for the session and ended with it;
+ * "self"; unix:PATH, tcp:HOST:PORT, /dev/tty…[@BAUD] (host/link/session.h); "loop": self behind the
+ * messages of the link, for tests; elf:PATH: no target, but programs can be compiled for it. */
 struct target *target_open(const char *spec, const char **why);
 
 #endif

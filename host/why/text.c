@@ -5,13 +5,18 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/escape.h"
+#include "host/kymo.h"
+#include "host/memory_stream.h"
 #include "host/why/why.h"
 
 #define FOLD_PERMILLE 5 /* parts shorter than that of the whole are folded */
 #define NAME_MOST 64
+
+static FILE *why_text_to; /* standard output, or the text that is folded for a terminal */
 
 static const char *why_text_duration(int64_t ns, char text[32])
 {
@@ -33,55 +38,50 @@ static void why_text_thread_put(const struct timeline *timeline, uint32_t index)
     const char *names[2];
 
     if (index == TIMELINE_NONE) {
-        printf("an unknown thread");
+        fprintf(why_text_to, "an unknown thread");
         return;
     }
     thread = &timeline->threads[index];
     names[0] = thread->process;
     names[1] = thread->name;
     if (thread->idle) {
-        printf("idle CPU %d", thread->tid - 1);
+        fprintf(why_text_to, "idle CPU %d", thread->tid - 1);
         return;
     }
     for (unsigned i = 0; i < 2; i++) {
-        struct escape escape = {.nheld = 0};
         char text[ESCAPE_MOST(NAME_MOST) + 1];
         size_t length = names[i] == NULL ? 0 : strnlen(names[i], NAME_MOST);
 
         if (length > 0) {
-            length = escape_text(&escape, names[i], length, text);
-            for (size_t n = 0; n < length; n++) { /* a line is a line */
-                text[n] = text[n] == '\n' || text[n] == '\t' ? '?' : text[n];
-            }
-            printf("%s%.*s", i == 1 ? "/" : "", (int)length, text);
+            length = escape_line(names[i], length, text);
+            fprintf(why_text_to, "%s%.*s", i == 1 ? "/" : "", (int)length, text);
         }
     }
-    printf("%s(%d:%d", thread->process == NULL && thread->name == NULL ? "" : " ", thread->pid,
-           thread->tid);
+    fprintf(why_text_to, "%s(%d:%d", thread->process == NULL && thread->name == NULL ? "" : " ",
+            thread->pid, thread->tid);
     if (thread->life > 1) {
-        printf("@%" PRIu32, thread->life);
+        fprintf(why_text_to, "@%" PRIu32, thread->life);
     }
-    putchar(')');
+    putc(')', why_text_to);
 }
 
 static void why_text_priority_put(int priority)
 {
     if (priority >= 0) {
-        printf(" at priority %d", priority);
+        fprintf(why_text_to, " at priority %d", priority);
     }
 }
 
 static void interrupt_put(const struct timeline *timeline, uint32_t number)
 {
     const char *name = kev_capture_term(timeline->capture, KEV_MEANS_INTERRUPT, number);
-    struct escape escape = {.nheld = 0};
     char text[ESCAPE_MOST(NAME_MOST) + 1];
 
-    printf("interrupt %" PRIu32, number);
+    fprintf(why_text_to, "interrupt %" PRIu32, number);
     if (name != NULL) {
-        size_t length = escape_text(&escape, name, strnlen(name, NAME_MOST), text);
+        size_t length = escape_line(name, strnlen(name, NAME_MOST), text);
 
-        printf(" (%.*s)", (int)length, text);
+        fprintf(why_text_to, " (%.*s)", (int)length, text);
     }
 }
 
@@ -94,21 +94,21 @@ static void ready_put(const struct why *why, const struct why_part *part)
     unsigned n = why_ran(timeline, part->thread, part->from, part->to, ran);
     char text[32];
 
-    printf("READY");
+    fprintf(why_text_to, "READY");
     why_text_priority_put(span->priority);
     if (span->cause == TIMELINE_CAUSE_PREEMPTED && part->from == span->from) {
-        printf(", lost the CPU");
+        fprintf(why_text_to, ", lost the CPU");
     }
     for (unsigned i = 0; i < n && i < 3; i++) {
-        printf("%s", i == 0 ? "; meanwhile " : ", ");
+        fprintf(why_text_to, "%s", i == 0 ? "; meanwhile " : ", ");
         if (ran[i].idle) {
-            printf("CPU %d was idle for %s", timeline->threads[ran[i].thread].tid - 1,
-                   why_text_duration(ran[i].ns, text));
+            fprintf(why_text_to, "CPU %d was idle for %s", timeline->threads[ran[i].thread].tid - 1,
+                    why_text_duration(ran[i].ns, text));
         } else if (ran[i].thread == TIMELINE_NONE) {
-            printf("nobody knows who ran %s", why_text_duration(ran[i].ns, text));
+            fprintf(why_text_to, "nobody knows who ran %s", why_text_duration(ran[i].ns, text));
         } else {
             why_text_thread_put(timeline, ran[i].thread);
-            printf(" ran %s", why_text_duration(ran[i].ns, text));
+            fprintf(why_text_to, " ran %s", why_text_duration(ran[i].ns, text));
             why_text_priority_put(ran[i].priority);
         }
     }
@@ -127,44 +127,46 @@ static void wait_put(const struct why *why, const struct why_part *part)
     const struct timeline_span *next = why_next(timeline, span);
     uint32_t other = why_waited_for(timeline, span), holder = why_holder(timeline, span);
 
-    printf("%s", flow_state_name(span->state));
+    fprintf(why_text_to, "%s", flow_state_name(span->state));
     if (span->object != 0) {
-        printf(" 0x%" PRIx64, span->object);
+        fprintf(why_text_to, " 0x%" PRIx64, span->object);
     }
     why_text_priority_put(span->priority);
     if (span->state == STATE_SEND || span->state == STATE_REPLY) {
         if (holder != TIMELINE_NONE) {
-            printf(span->state == STATE_SEND ? ", to be received by " : ", served by ");
+            fprintf(why_text_to,
+                    span->state == STATE_SEND ? ", to be received by " : ", served by ");
             why_text_thread_put(timeline, holder);
         } else if (span->other != TIMELINE_NONE) {
-            printf(", message to process %" PRId32, timeline->messages[span->other].server_pid);
+            fprintf(why_text_to, ", message to process %" PRId32,
+                    timeline->messages[span->other].server_pid);
             if (timeline->messages[span->other].received == KEV_NEVER &&
                 is_followed(timeline, span)) {
-                printf(", received by nobody");
+                fprintf(why_text_to, ", received by nobody");
             }
         }
     } else if (holder != TIMELINE_NONE) {
-        printf(", owned by ");
+        fprintf(why_text_to, ", owned by ");
         why_text_thread_put(timeline, holder);
     }
     if (part->cut) {
-        printf("; not followed any deeper");
+        fprintf(why_text_to, "; not followed any deeper");
     } else if (part->to < span->to) {
         return; /* how it ended is another question */
     } else if (!(span->flags & TIMELINE_TO)) {
-        printf(part->to == timeline->to ? "; until the capture's end"
-                                        : "; how it ended is unknown");
+        fprintf(why_text_to, part->to == timeline->to ? "; until the capture's end"
+                                                      : "; how it ended is unknown");
     } else if (next != NULL && next->cause == TIMELINE_CAUSE_INTERRUPT) {
-        printf("; ended by ");
+        fprintf(why_text_to, "; ended by ");
         interrupt_put(timeline, next->by);
     } else if (next != NULL && next->cause == TIMELINE_CAUSE_THREAD &&
                (next->by != other || (span->state == STATE_MUTEX && holder == TIMELINE_NONE))) {
-        printf("; ended by ");
+        fprintf(why_text_to, "; ended by ");
         why_text_thread_put(timeline, next->by);
     } else if (next != NULL && next->cause == TIMELINE_CAUSE_THREAD && other != TIMELINE_NONE &&
                span->state != STATE_SEND && span->state != STATE_REPLY &&
                span->state != STATE_MUTEX) {
-        printf(", for ");
+        fprintf(why_text_to, ", for ");
         why_text_thread_put(timeline, other);
     }
 }
@@ -176,24 +178,24 @@ static void why_text_part_put(const struct why *why, const struct why_part *part
         part->span == TIMELINE_NONE ? NULL : &timeline->spans[part->span];
     char text[32];
 
-    printf("  %13.6f %9s  %*s", (double)part->from / 1e9,
-           why_text_duration(part->to - part->from, text),
-           2 * (part->depth < 12 ? part->depth : 12), "");
+    fprintf(why_text_to, "  %13.6f %9s  %*s", (double)part->from / 1e9,
+            why_text_duration(part->to - part->from, text),
+            2 * (part->depth < 12 ? part->depth : 12), "");
     why_text_thread_put(timeline, part->thread);
-    printf("  ");
+    fprintf(why_text_to, "  ");
     if (span == NULL) {
-        printf("does not exist, or nothing is known of it");
+        fprintf(why_text_to, "does not exist, or nothing is known of it");
     } else if (span->state == TIMELINE_UNKNOWN) {
-        printf("unknown: events are missing, or it is before the first one of it");
+        fprintf(why_text_to, "unknown: events are missing, or it is before the first one of it");
     } else if (span->state == STATE_RUNNING) {
-        printf("RUNNING on CPU %d", span->cpu);
+        fprintf(why_text_to, "RUNNING on CPU %d", span->cpu);
         why_text_priority_put(span->priority);
     } else if (span->state == STATE_READY) {
         ready_put(why, part);
     } else {
         wait_put(why, part);
     }
-    putchar('\n');
+    putc('\n', why_text_to);
 }
 
 static void folded_put(unsigned n, int64_t ns)
@@ -201,8 +203,8 @@ static void folded_put(unsigned n, int64_t ns)
     char text[32];
 
     if (n > 0) {
-        printf("  %13s %9s  (%u shorter stretch%s)\n", "", why_text_duration(ns, text), n,
-               n == 1 ? "" : "es");
+        fprintf(why_text_to, "  %13s %9s  (%u shorter stretch%s)\n", "",
+                why_text_duration(ns, text), n, n == 1 ? "" : "es");
     }
 }
 
@@ -213,13 +215,15 @@ static void inversions_put(const struct why *why)
     for (unsigned i = 0; i < why->ninversions; i++) {
         const struct why_inversion *found = &why->inversions[i];
 
-        printf("  Priority inversion: ");
+        fprintf(why_text_to, "  Priority inversion: ");
         why_text_thread_put(why->timeline, found->victim);
-        printf(" at %d waited in %s for ", found->victim_priority, flow_state_name(found->state));
+        fprintf(why_text_to, " at %d waited in %s for ", found->victim_priority,
+                flow_state_name(found->state));
         why_text_thread_put(why->timeline, found->holder);
-        printf(" at %d, while ", found->holder_priority);
+        fprintf(why_text_to, " at %d, while ", found->holder_priority);
         why_text_thread_put(why->timeline, found->middle);
-        printf(" at %d ran %s\n", found->middle_priority, why_text_duration(found->ns, text));
+        fprintf(why_text_to, " at %d ran %s\n", found->middle_priority,
+                why_text_duration(found->ns, text));
     }
 }
 
@@ -228,27 +232,28 @@ static void chain_put(const struct why *why)
     for (unsigned i = 0; i < why->nchain; i++) {
         const struct why_link *link = &why->chain[i];
 
-        printf("  %s %.6f ", i == 0 ? "Begun: at" : "       at", (double)link->ns / 1e9);
+        fprintf(why_text_to, "  %s %.6f ", i == 0 ? "Begun: at" : "       at",
+                (double)link->ns / 1e9);
         if (link->cause == TIMELINE_CAUSE_INTERRUPT) {
             interrupt_put(why->timeline, link->by);
         } else {
             why_text_thread_put(why->timeline, link->by);
         }
-        printf(" woke ");
+        fprintf(why_text_to, " woke ");
         why_text_thread_put(why->timeline, link->thread);
-        putchar('\n');
+        putc('\n', why_text_to);
     }
 }
 
-void why_text(const struct why *why, bool all)
+static void why_text_put(const struct why *why, bool all)
 {
     int64_t least = all ? 0 : (why->to - why->from) / 1000 * FOLD_PERMILLE, ns = 0;
     unsigned n = 0;
     char text[32];
 
     why_text_thread_put(why->timeline, why->thread);
-    printf(", from %.6f to %.6f: %s\n", (double)why->from / 1e9, (double)why->to / 1e9,
-           why_text_duration(why->to - why->from, text));
+    fprintf(why_text_to, ", from %.6f to %.6f: %s\n", (double)why->from / 1e9,
+            (double)why->to / 1e9, why_text_duration(why->to - why->from, text));
     for (uint32_t i = 0; i < why->nparts; i++) {
         const struct why_part *part = &why->parts[i];
 
@@ -264,8 +269,28 @@ void why_text(const struct why *why, bool all)
     }
     folded_put(n, ns);
     if (why->full) {
-        printf("  ... more stretches than %d: ask for a shorter time\n", WHY_PARTS);
+        fprintf(why_text_to, "  ... more stretches than %d: ask for a shorter time\n", WHY_PARTS);
     }
     inversions_put(why);
     chain_put(why);
+}
+
+void why_text(const struct why *why, bool all)
+{
+    unsigned columns = why_columns();
+    char *text = NULL;
+    size_t size;
+
+    why_text_to = columns == 0 ? stdout : memory_stream(&text, &size);
+    if (why_text_to == NULL) {
+        kymo_no_memory();
+    }
+    why_text_put(why, all);
+    if (columns > 0) {
+        if (fclose(why_text_to) != 0) {
+            kymo_no_memory();
+        }
+        why_fold(text, columns);
+        free(text);
+    }
 }

@@ -61,17 +61,31 @@ def what_is_not_there_is_told(bench):
     expect(done.returncode == 1 and "pidN::…, pid:NAME:…" in done.stderr, done)
 
 
-def several_of_one_name_are_told_apart(bench):
+EACH = """BEGIN { printf("%d ", $target); } BEGIN { printf("all\\n"); }
+          sched:::on-cpu /pid == $target/ { @[pid] = count(); }
+          tick-500ms { exit(0); } END { printa("%d ", @); }"""
+
+
+def all_of_one_name_are_meant(bench):
+    """A clause that names $target is of each; tracing ends with the last."""
     pids = sorted((begun(bench), begun(bench)))  # a number that is free again may come first
-    said = f"2 processes are called spinner: give the number: {pids[0]}, {pids[1]}\n"
-    for words in (["-p", "spinner", "-n", TARGET], ["-n", "pid:spinner:main:entry"],
-                  ["-Z", "-p", "spinner", "-n", TARGET]):
-        done = dtrace(bench, *words)
-        expect(done.returncode == 1 and said in done.stderr, f"{words}: {done}")
+    for words in (["-p", "spinner"], ["-Z", "-p", "spinner"]):
+        done = dtrace(bench, *words, "-qn", EACH)
+        begin, ran = done.stdout.split("all")
+        expect(done.returncode == 0 and not done.stderr and [int(w) for w in begin.split()] == pids
+               and sorted(int(w) for w in ran.split()) == pids, f"{words}: {done}")
+    one = bench.start("dtrace", "-t", "unix:" + bench.raw, "-p", "spinner", "-n", STAYS, "-x",
+                      "switchrate=20hz")
+    while f"on {pids[1]}" not in (line := one.stdout.readline()):
+        expect(line, "it is not on")
     ended(bench, pids[0])
+    expect(one.stderr.readline().startswith("dtrace: description") and
+           one.stderr.readline() == f"dtrace: pid {pids[0]} has exited\n", "the first's end")
     done = dtrace(bench, "-p", "spinner", "-qn", TARGET)
-    expect(done.stdout.strip() == str(pids[1]), done)
+    expect(done.stdout.strip() == str(pids[1]) and one.poll() is None, done)
     ended(bench, pids[1])
+    out, err = one.communicate(timeout=link.SLOW)
+    expect(one.returncode == 0 and err == f"dtrace: pid {pids[1]} has exited\n", out + err)
 
 
 def its_end_ends_tracing(bench):
@@ -123,5 +137,5 @@ def a_wait_ends(bench):
     line.close()
 
 
-TESTS = [by_name_and_by_number, what_is_not_there_is_told, several_of_one_name_are_told_apart,
+TESTS = [by_name_and_by_number, what_is_not_there_is_told, all_of_one_name_are_meant,
          its_end_ends_tracing, a_program_is_waited_for, a_wait_ends]

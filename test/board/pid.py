@@ -202,11 +202,26 @@ def a_process_is_named(bench):
                f"{pid}: {done}")
     done = bench.kymo("dtrace", "-t", spec(bench), "-n", "pid:stepper:step_knwon:entry")
     expect("no function step_knwon in stepper; step_known?" in done.stderr, done)
-    other = grab.begun(bench, "stepper 100000 1 20")
-    done = bench.kymo("dtrace", "-t", spec(bench), "-qn", NAMED)
-    expect(done.returncode == 1 and f"are called stepper: give the number: {pid}, {other}\n"
-           in done.stderr, done)
-    grab.ended(bench, pid, other)
+    grab.ended(bench, pid)
+
+
+ALL = """pid:stepper:step_known:entry { @[probeprov, pid] = count(); }
+         tick-1s { exit(0); } END { printa("%s %d\\n", @); }"""
+
+
+def all_processes_of_a_name_are_meant(bench):
+    """By a description, and by -p with $target in it; a process that comes later is not."""
+    pids = [grab.begun(bench, "stepper 100000 1 20") for _ in range(3)]
+    each = sorted(f"pid{pid} {pid}" for pid in pids)
+    for words in (["-qn", ALL], ["-p", "stepper", "-qn", ALL.replace("pid:", "pid$target:")],
+                  ["-p", "stepper", "-qn", ALL.replace("pid:", "pid$target:")
+                   .replace("entry {", "entry /pid == $target/ {")]):
+        done = bench.kymo("dtrace", "-t", spec(bench), *words)
+        expect(done.returncode == 0 and sorted(done.stdout.split("\n")[:-2]) == each,
+               f"{each}: {done}")
+    done = bench.kymo("dtrace", "-t", spec(bench), "-ln", "pid:stepper:step_known:entry")
+    expect(all(f"pid{pid} " in done.stdout for pid in pids), done)
+    grab.ended(bench, *pids)
 
 
 def a_description_waits_for_its_program(bench):
@@ -572,6 +587,7 @@ TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_i
          offsets_are_passed_in_order, a_thread_is_in_no_call, stacks_are_whole,
          stacks_lead_through_calls_that_are_probed, a_stack_begins_at_the_place,
          flow_is_indented_from_kernel_to_program, a_process_is_named,
+         all_processes_of_a_name_are_meant,
          a_description_waits_for_its_program, unknown_names_are_told,
          what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
          a_probe_writes_to_the_programs_own_memory_only,

@@ -103,6 +103,28 @@ static bool acts(const uint8_t *t, size_t n)
     return false;
 }
 
+/* A text that ends in the midst of a character loses nothing of it. */
+static void test_whole_texts(void **state)
+{
+    static const struct {
+        const char *text, *whole, *line;
+    } rows[] = {{"", "", ""},
+                {"a\xe4\xb8", "a\\344\\270", "a\\344\\270"},
+                {"\xe4\xb8\xad", "\xe4\xb8\xad", "\xe4\xb8\xad"},
+                {"\xf0\x9f\x99\n", "\\360\\237\\231\n", "\\360\\237\\231\\012"},
+                {"a\tb\033", "a\tb\\033", "a\\011b\\033"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char to[ESCAPE_MOST(8) + 1];
+
+        to[escape_whole(rows[i].text, strlen(rows[i].text), to)] = '\0';
+        assert_string_equal(to, rows[i].whole);
+        to[escape_line(rows[i].text, strlen(rows[i].text), to)] = '\0';
+        assert_string_equal(to, rows[i].line);
+    }
+}
+
 static void test_every_pair(void **state)
 {
     (void)state;
@@ -171,9 +193,9 @@ static void test_stream(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_stays), cmocka_unit_test(test_what_is_replaced),
-        cmocka_unit_test(test_every_pair), cmocka_unit_test(test_random_pieces),
-        cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_what_stays),    cmocka_unit_test(test_what_is_replaced),
+        cmocka_unit_test(test_whole_texts),   cmocka_unit_test(test_every_pair),
+        cmocka_unit_test(test_random_pieces), cmocka_unit_test(test_stream),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,8 +34,10 @@ struct dt_session {
     struct dt_arena arena;
     const struct dt_model *model;
     const struct dt_probe_source *probes;
-    int32_t target;   /* $target */
-    int32_t consumer; /* $pid */
+    int32_t target; /* $target, for the clause that is being compiled */
+    const int32_t *targets;
+    unsigned ntargets; /* several: the clauses that name $target are compiled for each */
+    int32_t consumer;  /* $pid */
     struct dt_options options;
 
     /* Errors. */
@@ -69,8 +71,9 @@ struct dt_session {
     void (*find_derived)(void *arg,
                          struct dt_session *); /* more of them; NULL: there are no more */
     void *find_derived_arg;
-    int32_t (*find_process)(void *arg, const char *name, const char **why); /* NULL: none */
-    void *find_process_arg;
+    unsigned (*find_processes)(void *arg, const char *name, const int32_t **pids,
+                               const char **why); /* NULL: none */
+    void *find_processes_arg;
     /* Defines an inline of that type and value, and returns its name: session/, which sees the
      * parser, for check/, which doesn't. */
     const char *(*define_inline)(struct dt_session *, const char *type, const char *text);

@@ -406,6 +406,7 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
         return;
     }
     dt_tree_show(d, clause, 0);
+    dt_clause_name_processes(d, clause->probes);
     dt_clause_derived(d, clause, &derived);
     struct dt_node *copy = derived.n ? dt_copy(d, clause, NULL, NULL) : NULL;
 

@@ -13,6 +13,9 @@
  * in order. clause: a DT_NODE_CLAUSE. description: the source text of its probe descriptions. */
 void dt_clause_compile(struct dt_session *, struct dt_program *, struct dt_node *clause,
                        const char *description);
+/* Makes of a description pid:NAME:… one of each process of that name, pidN:a.out:…. Fails if there
+ * is none. */
+void dt_clause_name_processes(struct dt_session *, struct dt_node *probes);
 /* Matches the clause's descriptions. Fails if one matches no probe and -Z doesn't allow that. */
 void dt_clause_probes(struct dt_session *, struct dt_clause *);
 /* Adds to the list (const struct dt_derived *) the derived probes that the clause's descriptions

@@ -112,29 +112,41 @@ static unsigned each_match(const struct dt_probe_source *probes, const struct dt
 }
 
 void dt_session_processes(struct dt_session *d,
-                          int32_t (*find)(void *arg, const char *name, const char **why), void *arg)
+                          unsigned (*find)(void *arg, const char *name, const int32_t **pids,
+                                           const char **why),
+                          void *arg)
 {
-    d->find_process = find;
-    d->find_process_arg = arg;
+    d->find_processes = find;
+    d->find_processes_arg = arg;
 }
 
-/* pid:NAME:… is pidN:a.out:… of the process of that name. */
-static void clause_probes_name_process(struct dt_session *d, struct dt_node *n)
+void dt_clause_name_processes(struct dt_session *d, struct dt_node *n)
 {
-    const char *why = "";
+    for (; n; n = n->next) {
+        const char *why = "";
+        const int32_t *pids = NULL;
 
-    if (n->probe_id || !d->find_process || strcmp(n->provider, "pid") != 0 || !*n->module ||
-        strpbrk(n->module, "*?[\\")) {
-        return;
+        if (n->probe_id || !d->find_processes || strcmp(n->provider, "pid") != 0 || !*n->module ||
+            strpbrk(n->module, "*?[\\")) {
+            continue;
+        }
+        unsigned count = d->find_processes(d->find_processes_arg, n->module, &pids, &why);
+        if (count == 0) {
+            dt_fail(d, n->location, "D_PDESC_ZERO",
+                    "probe description %s:%s:%s:%s does not match any probes: %s", n->provider,
+                    n->module, n->function, n->probe_name, why);
+        }
+        n->provider = dt_sprintf(d, "pid%d", (int)pids[0]);
+        n->module = "a.out";
+        for (unsigned i = 1; i < count; i++) {
+            struct dt_node *more = dt_copy(d, n, NULL, NULL);
+
+            more->provider = dt_sprintf(d, "pid%d", (int)pids[i]);
+            more->next = n->next;
+            n->next = more;
+            n = more;
+        }
     }
-    const int32_t pid = d->find_process(d->find_process_arg, n->module, &why);
-    if (pid <= 0) {
-        dt_fail(d, n->location, "D_PDESC_ZERO",
-                "probe description %s:%s:%s:%s does not match any probes: %s", n->provider,
-                n->module, n->function, n->probe_name, why);
-    }
-    n->provider = dt_sprintf(d, "pid%d", (int)pid);
-    n->module = "a.out";
 }
 
 void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
@@ -143,7 +155,6 @@ void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
 
     for (struct dt_node *n = c->probes; n; n = n->next) {
         struct match m = {d, c, n};
-        clause_probes_name_process(d, n);
         const char *module = probes->module && n->provider
                                  ? probes->module(probes->arg, n->provider, n->module)
                                  : NULL;

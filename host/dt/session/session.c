@@ -9,6 +9,7 @@
 #include "trace/dtrace/dif.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct dt_session *dt_session_new(const struct dt_model *model,
@@ -60,9 +61,16 @@ void dt_session_distrust(struct dt_session *d)
     d->distrusted = true;
 }
 
-void dt_session_target(struct dt_session *d, int32_t pid)
+void dt_session_targets(struct dt_session *d, const int32_t *pids, unsigned n)
 {
-    d->target = pid;
+    int32_t *copy = dt_alloc(d, (n + 1) * sizeof(*copy));
+
+    if (n) {
+        memcpy(copy, pids, n * sizeof(*copy));
+    }
+    d->targets = copy;
+    d->ntargets = n;
+    d->target = copy[0];
 }
 
 void dt_session_consumer(struct dt_session *d, int32_t pid)

@@ -168,6 +168,5 @@ void dt_clause_end(struct dt_parse *p, struct dt_location location, struct dt_no
     n->probes = probes;
     n->body = body;
     p->clauses++;
-    dt_clause_compile(p->session, p->program, n,
-                      dt_strndup(p->session, p->description_start, length));
+    dt_target_clause(p, n, dt_strndup(p->session, p->description_start, length));
 }

@@ -12,6 +12,7 @@ static int64_t value_of(struct dt_parse *p, struct dt_location location, const c
                         struct dt_node *value)
 {
     if (value) {
+        dt_target_refuse(p, value);
         dt_check_expression(p->session, value);
         if (value->kind != DT_NODE_INT) {
             dt_fail(p->session, location, "D_DECL_ENCONST",

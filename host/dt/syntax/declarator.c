@@ -127,6 +127,7 @@ static void check_parameters(struct dt_parse *p, const struct dt_parameters *lis
 
 uint64_t dt_positive_constant(struct dt_parse *p, struct dt_node *n, const char *tag)
 {
+    dt_target_refuse(p, n);
     const struct dt_type *type = dt_check_expression(p->session, n);
     bool negative =
         n->kind == DT_NODE_INT && dt_type_resolve(type)->is_signed && (int64_t)n->value < 0;

@@ -249,6 +249,7 @@ void dt_inline_end(struct dt_parse *p, struct dt_ident *i, struct dt_node *value
 {
     i->inline_body = value;
     p->names.n = 0;
+    dt_target_of_inline(p, i);
     dt_inline_check(p->session, i);
     dt_ident_insert(p->session, p->session->globals, i);
 }
@@ -276,6 +277,7 @@ void dt_translator_member(struct dt_parse *p, struct dt_translator *t, struct dt
 {
     struct dt_member_value *m = dt_alloc(p->session, sizeof(*m)), **end = &t->members;
 
+    dt_target_refuse(p, value);
     *m = (struct dt_member_value){.name = name, .value = value, .location = location};
     while (*end) {
         end = &(*end)->next;

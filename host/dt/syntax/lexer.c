@@ -310,6 +310,7 @@ int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_location loc
 {
     bool as_string = text[1] == '$', is_argument;
     const char *name = text + 1 + as_string, *value;
+    const unsigned targets = p->targets_named;
 
     n -= 1 + as_string;
     if (!dt_macro_value(p, name, n, &value)) {
@@ -325,6 +326,7 @@ int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_location loc
         digits = *digits ? digits : "0";
         v->node = dt_integer_constant(p, location, digits, strlen(digits));
         v->node->value = negative ? 0 - v->node->value : v->node->value;
+        v->node->is_target = p->targets_named != targets;
         return INTEGER;
     }
     if (kind == DT_MACRO_STRING) { /* perhaps in quotes, which are taken off */
@@ -332,6 +334,7 @@ int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_location loc
         bool quoted = length > 1 && value[0] == '"' && value[length - 1] == '"';
         v->node = dt_node_new(p->session, DT_NODE_STRING, location);
         v->node->text = dt_strndup(p->session, value + quoted, length - 2 * quoted);
+        v->node->is_target = p->targets_named != targets;
         return STRING;
     }
     return dt_lex_word(p, v, value);

@@ -42,6 +42,7 @@ bool dt_macro_value(struct dt_parse *p, const char *name, size_t n, const char *
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (strlen(numbers[i].name) == n && memcmp(numbers[i].name, name, n) == 0) {
             *text = dt_sprintf(p->session, "%lld", (long long)numbers[i].value);
+            p->targets_named += d->ntargets > 1 && strcmp(numbers[i].name, "target") == 0;
             return true;
         }
     }

@@ -31,6 +31,7 @@ struct dt_parse {
     struct dt_scope *scope; /* of declarations */
     struct dt_array names;  /* const char *: inline parameters, which hide types */
     bool *argument_used;    /* argc of them */
+    unsigned targets_named; /* how often $target, of several processes, was read so far */
 };
 
 /* lexer.l, grammar.y */
@@ -54,6 +55,14 @@ enum dt_macro_kind { DT_MACRO_INTEGER, DT_MACRO_STRING, DT_MACRO_NAME };
 bool dt_macro_value(struct dt_parse *, const char *name, size_t n, const char **text);
 enum dt_macro_kind dt_macro_kind(const char *value);
 void dt_macros_check_used(struct dt_parse *);
+
+/* target.c. $target of several processes. Compiles the clause: dt_clause_compile() for each of them
+ * if it names $target. */
+void dt_target_clause(struct dt_parse *, struct dt_node *clause, const char *description);
+/* Notes whether the inline names $target. */
+void dt_target_of_inline(struct dt_parse *, struct dt_ident *);
+/* Fails if the expression, whose value is needed before any clause, names $target. */
+void dt_target_refuse(struct dt_parse *, const struct dt_node *);
 
 /* pragma.c: takes a whole # line. */
 void dt_directive(struct dt_parse *, struct dt_location, const char *text, size_t n);

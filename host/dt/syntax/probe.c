@@ -63,14 +63,17 @@ static const char *probe_expand_text(struct dt_parse *p, struct dt_location loca
 }
 
 static struct dt_node *probe_make_node(struct dt_parse *p, struct dt_location location,
-                                       const char *const *fields)
+                                       const char *text, const char *const *fields)
 {
     struct dt_node *n = dt_node_new(p->session, DT_NODE_PROBE, location);
+    const unsigned targets = p->targets_named;
 
     n->provider = probe_expand_text(p, location, fields[0]);
     n->module = probe_expand_text(p, location, fields[1]);
     n->function = probe_expand_text(p, location, fields[2]);
     n->probe_name = probe_expand_text(p, location, fields[3]);
+    n->is_target = p->targets_named != targets;
+    n->text = text;
     return n;
 }
 
@@ -93,7 +96,7 @@ struct dt_node *dt_probe_by_text(struct dt_parse *p, struct dt_location location
         }
         fields[field--] = dt_strndup(p->session, start, (size_t)(end - start));
         if (start == text) {
-            return probe_make_node(p, location, fields);
+            return probe_make_node(p, location, text, fields);
         }
         end = start - 1;
     }

@@ -80,6 +80,9 @@ struct dt_node {
     bool is_ref;                          /* by reference: a register holds its address */
     bool is_lvalue, is_writable, is_user; /* user: the address is of the current process */
     bool is_constant;                     /* an integer constant expression: value */
+    /* INT, STRING, PROBE: names $target, which is several processes. A copy has the number of the
+     * one for which the session compiles. */
+    bool is_target;
     struct dt_attributes_short attributes;
 
     uint64_t value;

@@ -30,6 +30,7 @@ enum dt_ident_flags {
     DT_IDENT_USED = 16,
     DT_IDENT_DECLARED = 32, /* by a declaration, not by its first assignment */
     DT_IDENT_ASSIGNED = 64,
+    DT_IDENT_TARGET = 128, /* INLINE: names $target, which is several processes */
 };
 
 struct dt_signature { /* parameters of a function or the keys of an associative array */

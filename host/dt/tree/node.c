@@ -80,6 +80,11 @@ struct dt_node *dt_copy(struct dt_session *d, const struct dt_node *n, const cha
     copy = dt_node_new(d, n->kind, n->location);
     *copy = *n;
     copy->next = NULL;
+    if (n->is_target && n->kind == DT_NODE_INT) {
+        copy->value = (uint64_t)d->target;
+    } else if (n->is_target && n->kind == DT_NODE_STRING) {
+        copy->text = dt_sprintf(d, "%d", (int)d->target);
+    }
     copy->left = dt_copy(d, n->left, name, with);
     copy->right = dt_copy(d, n->right, name, with);
     copy->third = dt_copy(d, n->third, name, with);

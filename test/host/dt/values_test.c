@@ -331,7 +331,7 @@ static void of_the_process(void **state)
     check("$pgid", (uint64_t)getpgid(0), "int");
     check("$sid", (uint64_t)getsid(0), "int");
     check("$target", 0, "int");
-    dt_session_target(front.d, 4711);
+    dt_session_targets(front.d, &(const int32_t){4711}, 1);
     check("$target", 4711, "int");
     SAME("4711", ((void)compiles("inline string t = $$target;"), global("t")->inline_body->text));
     SAME("D_MACRO_UNDEF", tag_of("BEGIN { x = $nosuch; }"));

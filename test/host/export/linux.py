@@ -17,6 +17,24 @@ class Names:
                 self.process.setdefault(event["pid"], set()).add(event["process"])
             if event["thread"]:
                 self.thread.setdefault((event["pid"], event["tid"]), set()).add(event["thread"])
+            if event["event"] == "PROCTHREAD_NAME":
+                args = event["args"]
+                self.thread.setdefault((args["pid"], args["tid"]), set()).add(args["name"])
+
+        self.last = self.last_names(have)
+
+    @staticmethod
+    def last_names(have):
+        """{(pid, tid): name} of threads that had one life, as their last event names them."""
+        last, ended = {}, set()
+        for x in have:
+            if x.get("event") == "PROCTHREAD_NAME" and x["args"]["name"]:
+                last[x["args"]["pid"], x["args"]["tid"]] = x["args"]["name"]
+            elif x.get("event") == "THDESTROY":
+                ended.add((x["args"]["pid"], x["args"]["tid"]))
+            elif x.get("event") == "PROCDESTROY":
+                ended |= {key for key in last if key[0] == x["args"]["pid"]}
+        return {key: name for key, name in last.items() if key not in ended}
 
     def tid(self, pid, tid):
         return 0 if pid == 1 and 1 <= tid <= self.cpus else pid * 10000 + tid

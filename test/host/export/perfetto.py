@@ -103,7 +103,7 @@ def check_events(packets, have, tracks):
 
 def track_owners(packets, have):
     """{uuid: (pid, tid)} of threads; their numbers and names are those of Linux."""
-    names, owners, parents = Names(have), {}, {}
+    names, owners, parents, called = Names(have), {}, {}, {}
     for packet in packets:
         track = packet.get("track_descriptor")
         if track and track["uuid"] >> 56 == THREAD:
@@ -111,10 +111,13 @@ def track_owners(packets, have):
                 pid, tid = track["thread"]["pid"], track["thread"]["tid"]
                 owners[track["uuid"]] = (pid, tid - 10000 * pid)
                 names.check(track["thread"]["thread_name"], pid, tid - 10000 * pid, tid)
+                called[owners[track["uuid"]]] = track["thread"]["thread_name"]
             else:
                 owners[track["uuid"]] = (1, int(track["name"].split("/")[1]) + 1)
         elif track and track["uuid"] >> 56 == STATES:
             parents[track["uuid"]] = track["parent_uuid"]
+    for owner, name in names.last.items():
+        same(called.get(owner, printable(name)), printable(name), f"the last name of {owner}")
     for states, parent in parents.items():
         owners[states] = owners[parent]
     return owners

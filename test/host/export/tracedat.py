@@ -106,6 +106,9 @@ def check(capture, *options, status=0):
         if item["kind"] in ("event", "loss"):
             expected[item["cpu"] or 0].append(item)
     same(sorted(streams), sorted(expected), f"{capture}: CPUs")
+    named = {names.tid(*key): text(name) for key, name in names.last.items()}
+    for _, _, _, comm, pid in (x for one in streams.values() for x in one if len(x) == 5):
+        same(comm, named.get(pid, comm), f"{capture}: the last name of {pid}")
     for cpu, items in expected.items():
         ours = joined(x for x in streams[cpu] if x[0] != "lost" or len(x) > 2)
         same(len(ours), len(items), f"{capture}: events of CPU {cpu}")

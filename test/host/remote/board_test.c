@@ -91,6 +91,8 @@ static unsigned asked, ran; /* of the last program */
 static struct link_program request;
 static char request_text[LINK_PROGRAM_LINE + 1];
 static unsigned sleeper_comes; /* after so many questions */
+/* Both sleepers end, one after the other, after so many questions; 0: they stay. */
+static unsigned sleepers_end;
 
 static int program_send(struct wire *wire, const void *message, size_t bytes)
 {
@@ -129,10 +131,13 @@ static size_t program_find(struct link_program *answer, char *text)
     } all[] = {{12, "idle"}, {13, "sleeper"}, {14, "sleeper"}, {15, "late"}, {4711, "sensor"}};
 
     sleeper_comes -= sleeper_comes > 0;
+    sleepers_end -= sleepers_end > 2;
     asked += request.pid == 4711;
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         if (all[i].pid >= request.pid && (!*request_text || !strcmp(request_text, all[i].name)) &&
-            (all[i].pid != 15 || !sleeper_comes) && (all[i].pid != 4711 || asked < 4)) {
+            (all[i].pid != 15 || !sleeper_comes) && (all[i].pid != 4711 || asked < 4) &&
+            (all[i].pid != 13 || sleepers_end != 3) &&
+            (strcmp(all[i].name, "sleeper") != 0 || sleepers_end != 2)) {
             answer->pid = all[i].pid;
             strcpy(text, all[i].name);
             return strlen(text);
@@ -299,9 +304,9 @@ static void test_wrong(void **state)
     must_end(dtrace("--elf", "build/virt-a64/test-images/test.elf", "-n", "BEGIN"), 1);
     must_say("build/virt-a64/test-images/test.elf is not what the target runs: its build id is ");
     must_end(dtrace("--elf", "README.md", "-n", "BEGIN"), 1);
-    must_say("README.md: no ELF file");
+    must_say("dtrace: --elf README.md: no ELF file: an ELF file or a folder of them is wanted\n");
     must_end(dtrace("--elf", "no/such/file", "-n", "BEGIN"), 1);
-    must_say("no/such/file: No such file or directory");
+    must_say("dtrace: --elf no/such/file: No such file or directory\n");
     must_end(dtrace("--elf", KERNEL, "-n", "BEGIN { exit(0); }"), 0);
     build_id[3] ^= 1;
     must_end(dtrace("-n", "BEGIN { exit(0); }", NULL, NULL), 0);
@@ -353,8 +358,6 @@ static void test_process(void **state)
     must_end(dtrace("-p", "4712", "-n", "BEGIN { exit(0); }"), 1);
     must_say("failed to grab pid 4712: no such process\n");
     must_end(dtrace("-p", "4000", "-n", "BEGIN { exit(0); }"), 1);
-    must_end(dtrace("-p", "sleeper", "-n", "BEGIN { exit(0); }"), 1);
-    must_say("2 processes are called sleeper: give the number: 13, 14\n");
     must_end(dtrace("-p", "nobody", "-n", "BEGIN { exit(0); }"), 1);
     must_say("no process is called nobody; there are: idle, sleeper, late, sensor\n");
     sleeper_comes = 5;
@@ -362,7 +365,46 @@ static void test_process(void **state)
     must_say("dtrace: waiting for late\n");
     must_say(" 15\n");
     must_end(dtrace("-n", "pid:sleeper::", NULL, NULL), 1);
-    must_say("does not match any probes: 2 processes are called sleeper: give the number: 13, 14");
+    must_say("probe description pid13:a.out:: does not match any probes");
+}
+
+/* A clause that names $target is compiled once for each process of the name. */
+static void test_processes_of_one_name(void **state)
+{
+    static const struct {
+        const char *program, *prints;
+    } rows[] = {
+        {"BEGIN { printf(\"<%d>\", $target); } BEGIN { exit(0); }", "<13><14>"},
+        {"BEGIN /$target == 14/ { printf(\"<%s>\", $$target); } BEGIN { exit(0); }", "<14>"},
+        {"inline int t = $target + 1; inline int u = t * 2; BEGIN { printf(\"<%d>\", u); }"
+         "BEGIN { printf(\"<once>\"); exit(0); }",
+         "<28><30><once>"},
+        {"BEGIN { if ($target > 13) { printf(\"<%d>\", -$target); } } BEGIN { exit(0); }", "<-14>"},
+        {"BEGIN { @[$target] = count(); } BEGIN { exit(0); } END { printa(\"<%d %@d>\", @); }",
+         "<13 1><14 1>"},
+        {"struct s { int n; }; translator struct s < int x > { n = $target; }; BEGIN { exit(0); }",
+         NULL},
+        {"enum e { E = $target }; BEGIN { exit(0); }", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        must_end(dtrace("-p", "sleeper", "-qn", rows[i].program), rows[i].prints ? 0 : 1);
+        must_say(rows[i].prints ? rows[i].prints : "$target is 2 processes: ");
+    }
+    must_end(dtrace("-p", "sleeper", "-ln", "pid$target:a.out:none:entry"), 1);
+    must_say("failed to match pid13:a.out:none:entry: ");
+    must_say("failed to match pid14:a.out:none:entry: ");
+}
+
+/* The end of the last one ends tracing; each end is reported. */
+static void test_all_of_one_name_end(void **state)
+{
+    (void)state;
+    sleepers_end = 6;
+    must_end(dtrace("-p", "sleeper", "-xstatusrate=1ms", "-n BEGIN, END { trace($target); }"), 0);
+    sleepers_end = 0;
+    must_say("dtrace: pid 13 has exited\ndtrace: pid 14 has exited\n");
 }
 
 static void test_process_damaged(void **state)
@@ -522,11 +564,18 @@ static void test_damaged_image(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),           cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_wrong),           cmocka_unit_test(test_program),
-        cmocka_unit_test(test_program_damaged), cmocka_unit_test(test_process),
-        cmocka_unit_test(test_process_damaged), cmocka_unit_test(test_claim),
-        cmocka_unit_test(test_claim_damaged),   cmocka_unit_test(test_damaged_image),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_program),
+        cmocka_unit_test(test_program_damaged),
+        cmocka_unit_test(test_process),
+        cmocka_unit_test(test_processes_of_one_name),
+        cmocka_unit_test(test_all_of_one_name_end),
+        cmocka_unit_test(test_process_damaged),
+        cmocka_unit_test(test_claim),
+        cmocka_unit_test(test_claim_damaged),
+        cmocka_unit_test(test_damaged_image),
         cmocka_unit_test(test_later),
     };
 

@@ -192,11 +192,46 @@ static void test_table(void **state)
     top_frame_free(&frame);
 }
 
+/* As test/host/export/names.py has it for the commands that read a capture. */
+static void test_names(void **state)
+{
+    static const struct {
+        const char *name, *shown, *json;
+    } rows[] = {{"\xc3\xa9\xe4\xb8\xad", "\xc3\xa9\xe4\xb8\xad", "\"\xc3\xa9\xe4\xb8\xad\""},
+                {"a\xe9z", "a\\351z", "\"a\\\\351z\""},
+                {"a\xe4\xb8", "a\\344\\270", "\"a\\\\344\\\\270\""},
+                {"a\302\233z", "a\\302\\233z", "\"a\\\\302\\\\233z\""},
+                {"<&\"'>", "<&\"'>", "\"<&\\\"'>\""}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct top_frame frame = {0};
+        struct top_style style = {.target = "self"};
+        char line[100], *text = NULL;
+        size_t bytes;
+        FILE *to = open_memstream(&text, &bytes);
+
+        top_frame_line(&frame, "T 1000000000");
+        top_frame_line(&frame, "E");
+        top_frame_line(&frame, "T 2000000000");
+        snprintf(line, sizeof(line), "C 0 7 1 1000 %s", rows[i].name);
+        top_frame_line(&frame, line);
+        top_frame_line(&frame, "E");
+        top_show(to, &frame, &style);
+        top_show_json(to, &frame, &style);
+        fclose(to);
+        assert_non_null(strstr(text, rows[i].shown));
+        assert_non_null(strstr(text, rows[i].json));
+        free(text);
+        top_frame_free(&frame);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines), cmocka_unit_test(test_anything), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_gap),   cmocka_unit_test(test_table),
+        cmocka_unit_test(test_gap),   cmocka_unit_test(test_table),    cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
