@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/life.h"
 #include "host/stat/stat.h"
 
 #define NAME_COLUMNS 24
@@ -18,9 +19,9 @@ static void show_name(FILE *to, struct stat *stat, const struct thread *thread)
     if (stat_is_idle(stat, thread->pid, thread->tid) && kev_info(stat->kev)->kymo) {
         snprintf(name, sizeof(name), "(idle, CPU %d)", thread->tid - 1);
     } else if (thread->name[0] != '\0') {
-        snprintf(name, sizeof(name), "%s/%s", process_name(stat, thread->pid), thread->name);
+        snprintf(name, sizeof(name), "%s/%s", process_name(thread->process), thread->name);
     } else {
-        snprintf(name, sizeof(name), "%s", process_name(stat, thread->pid));
+        snprintf(name, sizeof(name), "%s", process_name(thread->process));
     }
     fprintf(to, " %-*.*s", NAME_COLUMNS, NAME_COLUMNS, name);
 }
@@ -62,7 +63,7 @@ static void stat_threads_show_one(FILE *to, struct stat *stat, const struct thre
     uint64_t whole = stat_thread_covered(stat, thread);
     uint64_t running = stat_thread_running(stat, thread);
     bool idle = stat_is_idle(stat, thread->pid, thread->tid);
-    char time[24], share[24] = "-", ready[24] = "-", migrated[24] = "-";
+    char tid[LIFE_TEXT], time[24], share[24] = "-", ready[24] = "-", migrated[24] = "-";
 
     if (whole > 0) {
         snprintf(share, sizeof(share), "%.2f %%", stat_percent(running, whole));
@@ -73,7 +74,7 @@ static void stat_threads_show_one(FILE *to, struct stat *stat, const struct thre
     if (whole > 0) {
         snprintf(migrated, sizeof(migrated), "%" PRIu64, thread->migrations);
     }
-    fprintf(to, "  %8d %3d", thread->pid, thread->tid);
+    fprintf(to, "  %8d %3s", thread->pid, life_tid_text(thread->tid, thread->life, tid));
     show_name(to, stat, thread);
     fprintf(to, " %9s %6.1f %% %8s %8s %8" PRIu64 " %8s",
             whole > 0 ? text_time(stat, running, time) : "-",

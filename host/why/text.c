@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/escape.h"
+#include "host/life.h"
 #include "host/why/why.h"
 
 #define FOLD_PERMILLE 5 /* parts shorter than that of the whole are folded */
@@ -56,12 +57,10 @@ static void why_text_thread_put(const struct timeline *timeline, uint32_t index)
             printf("%s%.*s", i == 1 ? "/" : "", (int)length, text);
         }
     }
-    printf("%s(%d:%d", thread->process == NULL && thread->name == NULL ? "" : " ", thread->pid,
-           thread->tid);
-    if (thread->life > 1) {
-        printf("@%" PRIu32, thread->life);
-    }
-    putchar(')');
+    char id[LIFE_TEXT];
+
+    printf("%s(%s)", thread->process == NULL && thread->name == NULL ? "" : " ",
+           life_text(thread->pid, thread->tid, thread->life, id));
 }
 
 static void why_text_priority_put(int priority)
