@@ -86,7 +86,11 @@ const char *stat_doubt(const struct stat *stat)
     if (kev_cut_doubt(stat->kev) != NULL) {
         return "the capture that it was cut out of is cut short or damaged";
     }
-    return missing > 0 && stat->lost + stat->recycled == 0 ? "buffers are missing" : NULL;
+    if (missing > 0 && stat->lost + stat->recycled == 0) {
+        return "buffers are missing";
+    }
+    /* Recovering passes over an end that comes too early: nothing was skipped for it. */
+    return damage->first[0] != '\0' ? "the file is cut short" : NULL;
 }
 
 uint64_t stat_overwritten(const struct stat *stat)
