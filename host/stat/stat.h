@@ -25,6 +25,9 @@
 #define STAT_IDLE_PID 1
 #define STAT_ROWS 40 /* of a table, unless all are wanted */
 #define STAT_SLOWEST 10
+#define STAT_COLUMNS 150 /* a terminal with fewer has rows of two lines, where they are long */
+#define STAT_COLUMNS_LEAST 40
+#define STAT_INDENT 6     /* of a line's second part */
 #define STAT_SERVED 16384 /* pairs of a client thread and a server process */
 #define STAT_NESTED 16    /* servers that work for servers */
 
@@ -327,8 +330,11 @@ void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles, 
 
 struct stat_style {
     bool bold;
-    bool all; /* every row of every table */
+    bool all;         /* every row of every table */
+    unsigned columns; /* that the terminal has; 0: any number, lines are not folded */
 };
+/* In a row of a table: the end of its first line on a terminal that is too narrow for all of it. */
+const char *text_fold(const struct stat_style *style);
 
 void text_show(FILE *to, struct stat *stat, const struct stat_style *style); /* text.c */
 void text_threads(FILE *to, struct stat *stat, const struct stat_style *style);

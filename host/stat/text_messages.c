@@ -25,7 +25,8 @@ static void show_process(FILE *to, const struct process *process)
     fprintf(to, "%-*s", NAME_COLUMNS, name);
 }
 
-static void show_pair(FILE *to, struct stat *stat, const struct pair *pair)
+static void show_pair(FILE *to, struct stat *stat, const struct pair *pair,
+                      const struct stat_style *style)
 {
     static const unsigned percents[] = {50, 90, 99};
     char time[24];
@@ -39,6 +40,7 @@ static void show_pair(FILE *to, struct stat *stat, const struct pair *pair)
         fputs("         -\n", to);
         return;
     }
+    fputs(text_fold(style), to);
     for (unsigned i = 0; i < 3; i++) {
         fprintf(to, " %9s", text_time(stat, hist_percentile(&pair->latency, percents[i]), time));
     }
@@ -60,11 +62,12 @@ static void show_pairs(FILE *to, struct stat *stat, const struct stat_style *sty
 
     if (pairs != NULL && n > 0) {
         text_title(to, style, "Messages, from send to reply");
-        fprintf(to, "  %-*s    %-*s %9s %7s %9s %9s %9s %9s %12s\n", NAME_COLUMNS, "sender",
-                NAME_COLUMNS, "receiver", "sent", "errors", "p50", "p90", "p99", "max", "at s");
+        fprintf(to, "  %-*s    %-*s %9s %7s%s %9s %9s %9s %9s %12s\n", NAME_COLUMNS, "sender",
+                NAME_COLUMNS, "receiver", "sent", "errors", text_fold(style), "p50", "p90", "p99",
+                "max", "at s");
         rows = style->all || n <= STAT_ROWS ? n : STAT_ROWS;
         for (uint32_t i = 0; i < rows; i++) {
-            show_pair(to, stat, pairs[i]);
+            show_pair(to, stat, pairs[i], style);
         }
         stat_messages_show_rest(to, n - rows);
     }
@@ -93,8 +96,8 @@ static void stat_messages_show_slowest(FILE *to, struct stat *stat, const struct
         return;
     }
     text_title(to, style, "Slowest messages");
-    fprintf(to, "  %-*s    %-*s %12s %9s %9s %9s\n", THREAD_COLUMNS, "client", THREAD_COLUMNS,
-            "server", "sent at s", "received", "replied", "in all");
+    fprintf(to, "  %-*s    %-*s%s %12s %9s %9s %9s\n", THREAD_COLUMNS, "client", THREAD_COLUMNS,
+            "server", text_fold(style), "sent at s", "received", "replied", "in all");
     for (unsigned i = 0; i < stat->nslowest; i++) {
         const struct slow *slow = &stat->slowest[i];
         char received[24] = "-", replied[24] = "-", all[24];
@@ -109,8 +112,9 @@ static void stat_messages_show_slowest(FILE *to, struct stat *stat, const struct
         stat_messages_show_thread(to, slow->client->process, slow->client);
         fputs(" -> ", to);
         stat_messages_show_thread(to, slow->to, slow->server);
-        fprintf(to, " %12.6f %9s %9s %9s%s\n", stat_seconds(stat, slow->sent - stat->first),
-                received, replied, text_time(stat, slow->ended - slow->sent, all),
+        fprintf(to, "%s %12.6f %9s %9s %9s%s\n", text_fold(style),
+                stat_seconds(stat, slow->sent - stat->first), received, replied,
+                text_time(stat, slow->ended - slow->sent, all),
                 slow->error     ? " error"
                 : slow->aborted ? " no reply"
                                 : "");

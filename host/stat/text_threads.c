@@ -11,6 +11,7 @@
 
 #define NAME_COLUMNS 24
 #define STATES_SHOWN 4
+#define STATES_FOLDED 3 /* shown on a row's second line */
 
 static void show_name(FILE *to, struct stat *stat, const struct thread *thread)
 {
@@ -36,12 +37,13 @@ static void show_state(FILE *to, struct stat *stat, unsigned state, double perce
     fprintf(to, " %s %.1f %%", name == NULL ? "?" : name, percent);
 }
 
-/* The blocked states by share, at most STATES_SHOWN. */
-static void show_states(FILE *to, struct stat *stat, const struct thread *thread, uint64_t whole)
+/* The blocked states by share. */
+static void show_states(FILE *to, struct stat *stat, const struct thread *thread, uint64_t whole,
+                        unsigned most_shown)
 {
     bool shown[STATE_MAX] = {[STATE_DEAD] = true, [STATE_RUNNING] = true, [STATE_READY] = true};
 
-    for (unsigned n = 0; n < STATES_SHOWN; n++) {
+    for (unsigned n = 0; n < most_shown; n++) {
         unsigned most = STATE_RUNNING;
 
         for (unsigned i = 0; i < STATE_MAX; i++) {
@@ -58,7 +60,8 @@ static void show_states(FILE *to, struct stat *stat, const struct thread *thread
     }
 }
 
-static void stat_threads_show_one(FILE *to, struct stat *stat, const struct thread *thread)
+static void stat_threads_show_one(FILE *to, struct stat *stat, const struct thread *thread,
+                                  const struct stat_style *style)
 {
     uint64_t whole = stat_thread_covered(stat, thread);
     uint64_t running = stat_thread_running(stat, thread);
@@ -76,11 +79,13 @@ static void stat_threads_show_one(FILE *to, struct stat *stat, const struct thre
     }
     fprintf(to, "  %8d %3s", thread->pid, life_tid_text(thread->tid, thread->life, tid));
     show_name(to, stat, thread);
-    fprintf(to, " %9s %6.1f %% %8s %8s %8" PRIu64 " %8s",
+    fprintf(to, " %9s %6.1f %% %8s %8s%s %8" PRIu64 " %8s",
             whole > 0 ? text_time(stat, running, time) : "-",
-            stat_percent(whole, stat->last - stat->first), share, ready, thread->runs, migrated);
+            stat_percent(whole, stat->last - stat->first), share, ready, text_fold(style),
+            thread->runs, migrated);
     if (!idle) {
-        show_states(to, stat, thread, whole);
+        show_states(to, stat, thread, whole,
+                    text_fold(style)[0] == '\0' ? STATES_SHOWN : STATES_FOLDED);
     }
     fputc('\n', to);
 }
@@ -116,8 +121,9 @@ void text_threads(FILE *to, struct stat *stat, const struct stat_style *style)
         return;
     }
     text_title(to, style, "Threads by CPU time, shares of the time that each is covered");
-    fprintf(to, "  %8s %3s %-*s %9s %8s %8s %8s %8s %8s  %s\n", "pid", "tid", NAME_COLUMNS, "name",
-            "cpu time", "covered", "running", "ready", "runs", "migrated", "blocked");
+    fprintf(to, "  %8s %3s %-*s %9s %8s %8s %8s%s %8s %8s  %s\n", "pid", "tid", NAME_COLUMNS,
+            "name", "cpu time", "covered", "running", "ready", text_fold(style), "runs", "migrated",
+            "blocked");
     idle = idle_start(stat, threads, n);
     rows = style->all || idle <= STAT_ROWS ? idle : STAT_ROWS;
     for (uint32_t i = 0; i < n; i++) {
@@ -126,7 +132,7 @@ void text_threads(FILE *to, struct stat *stat, const struct stat_style *style)
             i = idle;
         }
         if (i < n) {
-            stat_threads_show_one(to, stat, threads[i]);
+            stat_threads_show_one(to, stat, threads[i], style);
         }
     }
     free(threads);
