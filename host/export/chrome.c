@@ -433,10 +433,8 @@ static int chrome_end(struct export *export)
     struct out *out = export->out;
 
     flow_end(chrome->flow);
-    out_str(out, "\n],\"kymo\":{\"events\":");
-    out_u64(out, export->events);
-    export_json_number(out, "losses", (int64_t) export->losses);
-    export_json_number(out, "lost_events", (int64_t) export->lost);
+    out_str(out, "\n],\"kymo\":{");
+    export_json_counts(out, export);
     out_str(out,
             export->fault == KEV_FAULT_NONE ? ",\"complete\":true}}\n" : ",\"complete\":false}}\n");
     return 0;

@@ -201,8 +201,9 @@ static int export_options_parse(struct command *command, int argc, char **argv)
 
 static void item_count(struct export *export, const struct kev_item *item)
 {
-    export->events += item->kind == KEV_ITEM_EVENT;
-    if (item->kind == KEV_ITEM_LOSS) {
+    if (item->kind == KEV_ITEM_EVENT) {
+        count_event(&export->count, item->class_id, (item->flags & KEV_FLAG_INJECTED) != 0);
+    } else if (item->kind == KEV_ITEM_LOSS) {
         export->losses++;
         export->lost += item->loss->events;
     }

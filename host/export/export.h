@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/count.h"
 #include "host/kev/kev.h"
 #include "host/print/out.h"
 
@@ -36,10 +37,11 @@ struct export
     struct symbols *symbols;     /* NULL: functions have no names */
     struct kev_capture *capture; /* open; names and lives are learned */
     const struct kev_facts *facts;
-    struct out *out;               /* the output; of a folder: NULL */
-    uint64_t events, losses, lost; /* given so far; `lost`: events that the losses count */
-    int32_t fault;                 /* at the end: enum kev_fault_code, 0: nothing is missing */
-    void *state;                   /* the format's */
+    struct out *out;       /* the output; of a folder: NULL */
+    struct count count;    /* events given so far */
+    uint64_t losses, lost; /* likewise; `lost`: events that the losses count */
+    int32_t fault;         /* at the end: enum kev_fault_code, 0: nothing is missing */
+    void *state;           /* the format's */
 };
 
 /* A format. Functions that fail have said why (kymo_error()) and return -1, else 0; what fails to
@@ -74,6 +76,8 @@ int export_format_run(struct export *export, bool *broken);
 /* text.c: ,"name": and a value; `name` is a constant. */
 void export_json_member(struct out *out, const char *name, const char *text);
 void export_json_number(struct out *out, const char *name, int64_t value);
+/* The numbers of events and losses at the end, as the first members of an object. */
+void export_json_counts(struct out *out, const struct export *export);
 /* Likewise, but null if the value is `unknown`. */
 void export_json_known(struct out *out, const char *name, int64_t value, int64_t unknown);
 /* Likewise, the members that say what the capture is of. */

@@ -92,9 +92,8 @@ static int jsonl_end(struct export *export)
     struct out *out = export->out;
 
     out_str(out, "{\"kind\":\"end\"");
-    export_json_number(out, "events", (int64_t) export->events);
-    export_json_number(out, "losses", (int64_t) export->losses);
-    export_json_number(out, "lost_events", (int64_t) export->lost);
+    out_char(out, ',');
+    export_json_counts(out, export);
     out_str(out,
             export->fault == KEV_FAULT_NONE ? ",\"complete\":true}\n" : ",\"complete\":false}\n");
     return 0;

@@ -420,7 +420,9 @@ static int perfetto_end(struct export *export)
     struct perfetto *perfetto = perfetto_of(export);
 
     flow_end(perfetto->flow);
-    perfetto_note_number(export, "events", (int64_t) export->events);
+    perfetto_note_number(export, "events", (int64_t) export->count.events);
+    perfetto_note_number(export, "control", (int64_t) export->count.control);
+    perfetto_note_number(export, "added", (int64_t) export->count.added);
     perfetto_note_number(export, "losses", (int64_t) export->losses);
     perfetto_note_number(export, "lost_events", (int64_t) export->lost);
     perfetto_note_number(export, "complete", export->fault == KEV_FAULT_NONE);

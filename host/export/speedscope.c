@@ -344,10 +344,8 @@ static int speedscope_end(struct export *export)
     out_str(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":"
                  "\"kymo export\",\"name\":");
     out_json_text(out, export->facts->path);
-    out_str(out, ",\"kymo\":{\"events\":");
-    out_u64(out, export->events);
-    export_json_number(out, "losses", (int64_t) export->losses);
-    export_json_number(out, "lost_events", (int64_t) export->lost);
+    out_str(out, ",\"kymo\":{");
+    export_json_counts(out, export);
     out_str(out, export->fault == KEV_FAULT_NONE ? ",\"complete\":true},\"profiles\":["
                                                  : ",\"complete\":false},\"profiles\":[");
     if (speedscope->first == NULL) {

@@ -31,6 +31,16 @@ void export_json_number(struct out *out, const char *name, int64_t value)
     out_i64(out, value);
 }
 
+void export_json_counts(struct out *out, const struct export *export)
+{
+    out_str(out, "\"events\":");
+    out_u64(out, export->count.events);
+    export_json_number(out, "control", (int64_t) export->count.control);
+    export_json_number(out, "added", (int64_t) export->count.added);
+    export_json_number(out, "losses", (int64_t) export->losses);
+    export_json_number(out, "lost_events", (int64_t) export->lost);
+}
+
 void export_json_known(struct out *out, const char *name, int64_t value, int64_t unknown)
 {
     member_name(out, name);

@@ -48,6 +48,7 @@ struct writer {
     struct out *args; /* an event's values; what does not fit goes to its file in memory */
     struct message *messages[BUCKETS];
     int64_t first, last; /* ns of events */
+    uint64_t rows;       /* of the table of events */
     struct fleet_times times;
     bool failed; /* a file, or no memory: reported */
 };
@@ -166,7 +167,7 @@ static void fleet_tables_event_put(struct writer *writer, const struct kev_item 
 {
     struct out *out = row_begin(writer, FLEET_EVENTS);
 
-    fleet_int_put(out, (int64_t)writer->capture->export.events - 1); /* this one is counted */
+    fleet_int_put(out, (int64_t)writer->rows++);
     fleet_int_put(out, item->ns);
     fleet_tables_time_put(writer, out, item->ns);
     fleet_int_put(out, item->cpu);
@@ -327,7 +328,7 @@ static void capture_put(struct writer *writer)
     fleet_int_put(out, facts->cpus);
     fleet_int_put(out, (int64_t)writer->capture->bytes);
     fleet_int_put(out, writer->last - writer->first);
-    fleet_int_put(out, (int64_t) export->events);
+    fleet_int_put(out, (int64_t) export->count.events);
     fleet_int_put(out, (int64_t) export->losses);
     fleet_int_put(out, (int64_t) export->lost);
     fleet_int_put(out, export->fault == KEV_FAULT_NONE);
@@ -380,7 +381,7 @@ static int tables_item(struct export *export, const struct kev_item *item)
     struct flow_step step;
 
     if (item->kind == KEV_ITEM_EVENT) {
-        if (export->events == 1) {
+        if (writer->rows == 0) {
             writer->first = item->ns;
         }
         writer->last = item->ns;

@@ -93,20 +93,39 @@ static bool flow_turns_add(struct flow *flow, unsigned *room, unsigned cpu, int6
     return true;
 }
 
+static bool flow_covered(const struct flow *flow, unsigned cpu, unsigned n, int64_t *from,
+                         int64_t *to)
+{
+    if (flow->source != NULL) {
+        return flow->source->covered(flow->arg, cpu, n, from, to) != 0;
+    }
+    return flow->facts->is_kymo ? kev_capture_covered(flow->capture, cpu, n, from, to) != 0
+                                : n == 0;
+}
+
+/* A capture that does not name its board does not say which CPUs there are. */
+static bool flow_cpu_records(const struct flow *flow, unsigned cpu, bool covered)
+{
+    return flow->source != NULL ? (flow->source->cpus >> cpu & 1) != 0
+                                : covered || flow->facts->board[0] != '\0';
+}
+
 bool flow_cover_find(struct flow *flow)
 {
     const struct kev_facts *facts = flow->facts;
     unsigned room = 0;
 
-    flow_filters(flow->capture, &flow->filters);
-    flow->doubt = flow_filters_doubt(flow);
+    if (flow->capture != NULL) {
+        flow_filters(flow->capture, &flow->filters);
+        flow->doubt = flow_filters_doubt(flow);
+    }
     for (unsigned cpu = 0; cpu < facts->cpus && cpu < FLOW_CPUS; cpu++) {
         int64_t from = KEV_EVER, to = KEV_NEVER;
         unsigned n = 0;
 
         unsigned before = flow->nturns;
 
-        while (facts->is_kymo ? kev_capture_covered(flow->capture, cpu, n, &from, &to) : n == 0) {
+        while (flow_covered(flow, cpu, n, &from, &to)) {
             if (flow->nturns > before && from <= flow->turns[flow->nturns - 1].ns) {
                 flow->turns[flow->nturns - 1].ns = to; /* it goes on without a hole */
             } else if (!flow_turns_add(flow, &room, cpu, from, to)) {
@@ -114,8 +133,7 @@ bool flow_cover_find(struct flow *flow)
             }
             n++;
         }
-        /* A capture that does not name its board does not say which CPUs there are. */
-        flow->uncovered += n > 0 || facts->board[0] != '\0';
+        flow->uncovered += flow_cpu_records(flow, cpu, n > 0);
     }
     if (flow->nturns > 0) {
         qsort(flow->turns, flow->nturns, sizeof(*flow->turns), flow_turn_order);
@@ -140,6 +158,9 @@ static void flow_turn_make(struct flow *flow, const struct flow_turn *turn)
         flow_cause_calls(cpu);
         flow_threads_do(flow, turn->ns, flow_thread_lose);
         flow->uncovered++;
+    }
+    if (flow->ops->cpu != NULL) {
+        flow->ops->cpu(flow->arg, turn->cpu, turn->ns, turn->covered);
     }
     if (all != (flow->uncovered == 0) && flow->states && flow->ops->covered != NULL) {
         flow->ops->covered(flow->arg, turn->ns, !all);

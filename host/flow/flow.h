@@ -74,6 +74,7 @@ struct flow_thread { /* one life of a thread */
     struct flow_stack slices;
     struct flow_state now;
     struct flow_state then; /* that it has taken on and that begins when it leaves its CPU */
+    unsigned then_turn;     /* of the coverage in which it did: another one may have ended it */
     uint64_t message;       /* that it has sent and that has not ended; 0: none */
     struct flow_thread *message_next;
     uint32_t message_mark; /* the consumer's; FLOW_UNMARKED */
@@ -87,6 +88,7 @@ struct flow_thread { /* one life of a thread */
     int16_t held;     /* `then` begins with that CPU's next THRUNNING; -1 */
     bool idle;        /* the CPU's idle thread */
     bool received;    /* `message` */
+    bool handed;      /* likewise: it was handed over */
     bool gone;        /* destroyed while it still ran */
     bool described;   /* the consumer's: cleared when the thread may have another name */
 };
@@ -139,6 +141,8 @@ struct flow_ops {
                   int64_t ns, enum flow_ending);
     /* No reply to `thread->message` is seen any more. */
     void (*abandon)(void *arg, const struct flow_thread *, int64_t ns, enum flow_ending);
+    /* A CPU is covered from here on, or no longer: what it ran has been given. */
+    void (*cpu)(void *arg, unsigned cpu, int64_t ns, bool covered);
     /* All CPUs are covered from here on, or no longer. */
     void (*covered)(void *arg, int64_t ns, bool all);
 };
@@ -163,10 +167,28 @@ struct flow;
  * Returns NULL if there is no memory. */
 struct flow *flow_new(struct kev_capture *capture, bool partial, const struct flow_ops *ops,
                       void *arg);
+/* For a caller that reads a capture without libkev, what the flow needs to know of it. */
+struct flow_source {
+    const struct kev_facts *facts;
+    uint64_t cpus; /* a bit for each CPU that records */
+    /* Stretch `index` over which a CPU is covered; returns 0 after the last one. */
+    int (*covered)(void *arg, unsigned cpu, unsigned index, int64_t *from, int64_t *to);
+};
+/* A flow of the states of threads and of messages alone: no slices, no causes. It takes the events
+ * of classes PR_TH and COMM and those of TraceEvent(), and flow_pass() the times of all others;
+ * times may be in any unit. `arg` is also the source's. */
+struct flow *flow_new_of_states(const struct flow_source *source, const struct flow_ops *ops,
+                                void *arg);
 void flow_free(struct flow *flow);
 /* An event. Returns 0, or -1 if there is no memory. The step's pointers live until the next
  * call. */
 int flow_take(struct flow *flow, const struct kev_item *item, struct flow_step *step);
+/* Likewise, with the event's words. */
+int flow_take_words(struct flow *flow, const struct kev_item *item, const uint32_t *words,
+                    unsigned nwords, struct flow_step *step);
+/* The time of an event that is not taken. Returns up to which time there is nothing to be done for
+ * later ones, that is, before which they need not be passed. */
+int64_t flow_pass(struct flow *flow, int64_t ns);
 /* A loss: what it ends has ended when this returns. */
 void flow_lose(struct flow *flow, const struct kev_item *item);
 /* The capture's end ends all that is open. */

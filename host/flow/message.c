@@ -29,7 +29,7 @@ void flow_message_forget(struct flow *flow, struct flow_thread *client, int64_t 
     }
     client->message = 0;
     client->message_mark = FLOW_UNMARKED;
-    for (unsigned cpu = 0; cpu < FLOW_CPUS; cpu++) {
+    for (unsigned cpu = 0; cpu < FLOW_CPUS && client->handed; cpu++) {
         if (flow->cpus[cpu].handed == client) {
             flow->cpus[cpu].handed = NULL;
         }
@@ -54,7 +54,7 @@ static void flow_message_sent(struct flow *flow, struct flow_step *step, const u
     client->message = ++flow->message;
     client->rcvid = words[0];
     client->server = (int32_t)words[1];
-    client->received = false;
+    client->received = client->handed = false;
     at = flow_message_bucket(flow, client->rcvid);
     client->message_next = *at;
     *at = client;
@@ -81,7 +81,8 @@ static void flow_message_received(struct flow *flow, struct flow_step *step, int
         flow_message_step(step, FLOW_RECEIVED, client, step->thread);
         return;
     }
-    flow->cpus[cpu].handed = step->thread == client ? client : NULL;
+    client->handed = step->thread == client;
+    flow->cpus[cpu].handed = client->handed ? client : NULL;
     flow_message_step(step, FLOW_HANDED, client, NULL);
 }
 
@@ -91,7 +92,7 @@ void flow_message_event(struct flow *flow, const struct kev_item *item, struct f
     bool ends = item->code == NUMBER_comm_reply_message || item->code == NUMBER_comm_msg_error;
 
     if (!ends) {
-        flow->cpus[item->cpu].handed = NULL;
+        flow_handed_end(&flow->cpus[item->cpu]);
     }
     if (item->code == NUMBER_comm_snd_message && step->thread != NULL && flow->uncovered == 0) {
         flow_message_sent(flow, step, words);

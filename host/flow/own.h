@@ -5,10 +5,14 @@
 #ifndef HOST_FLOW_OWN_H
 #define HOST_FLOW_OWN_H
 
+#include <limits.h>
+
 #include "host/flow/flow.h"
 
 #define FLOW_BUCKETS 16384   /* a power of two */
 #define FLOW_INTERRUPTS 1024 /* numbers of which more than the number is noted */
+
+#define FLOW_NO_TURN UINT_MAX
 
 struct flow_turn { /* a CPU is covered from here on, or no longer */
     int64_t ns;
@@ -36,7 +40,8 @@ struct flow_cpu {
 };
 
 struct flow {
-    struct kev_capture *capture;
+    struct kev_capture *capture; /* NULL: `source` */
+    const struct flow_source *source;
     const struct kev_facts *facts;
     const struct flow_ops *ops;
     void *arg;
@@ -60,6 +65,15 @@ struct flow {
         [FLOW_INTERRUPTS]; /* interrupts that wake nobody, but by handlers that run for them */
     struct flow_cpu cpus[FLOW_CPUS];
 };
+
+/* A message that was handed over on the CPU is its server's, or will never be known to be. */
+static inline void flow_handed_end(struct flow_cpu *cpu)
+{
+    if (cpu->handed != NULL) {
+        cpu->handed->handed = false;
+        cpu->handed = NULL;
+    }
+}
 
 /* thread.c. A thread that lives; NULL: it is not known whose the event is, or there is no
  * memory. */

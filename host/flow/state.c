@@ -56,11 +56,12 @@ void flow_cpu_leave(struct flow *flow, unsigned on, int64_t ns, bool known)
     struct flow_thread *thread = cpu->current;
     struct flow_state then = flow_state_unknown;
 
-    cpu->current = cpu->handed = NULL;
+    cpu->current = NULL;
+    flow_handed_end(cpu);
     if (thread == NULL) {
         return;
     }
-    if (known && flow->uncovered == 0) {
+    if (known && flow->uncovered == 0 && thread->then_turn == flow->turn) {
         then = thread->then;
     }
     flow_state_set(flow, thread, &then, ns, known);
@@ -180,7 +181,7 @@ static void flow_message_over(struct flow *flow, unsigned on, unsigned state,
     if (state == STATE_READY && client != NULL && client->server == thread->pid &&
         client != thread) {
         flow_message_step(step, FLOW_RECEIVED, client, thread);
-        flow->cpus[on].handed = NULL;
+        flow_handed_end(&flow->cpus[on]);
     } else if (state == STATE_READY || state == STATE_DEAD) {
         flow_message_forget(flow, thread, step->ns, false, FLOW_ABORTED);
     }
@@ -197,12 +198,15 @@ static void flow_thread_changes(struct flow *flow, struct flow_state *state, uns
         return; /* a state dump: that is known already */
     }
     flow_state_describe(thread, state);
-    if (state->begun) {
+    if (state->begun && flow->source == NULL) {
         flow_cause(flow, on, thread, state);
+    }
+    if (state->begun) {
         flow_message_over(flow, on, (unsigned)state->state, step);
     }
     if (thread->cpu >= 0) {
         thread->then = *state;
+        thread->then_turn = flow->uncovered == 0 ? flow->turn : FLOW_NO_TURN;
         return;
     }
     if (state->state == STATE_READY && thread->now.state != STATE_READY && state->begun) {

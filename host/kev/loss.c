@@ -300,8 +300,9 @@ static bool damage_give(struct kev_capture *capture)
     uint64_t counted =
         damage->places + damage->slots + damage->events + damage->sequences + damage->sums;
 
-    /* A note alone may be about the buffers whose losses have been given. */
-    if (counted == 0 && (damage->first[0] == '\0' || capture->losses > 0)) {
+    /* A note alone may be about the buffers whose losses have been given; what DROPPED slots count
+     * is not about it. */
+    if (counted == 0 && (damage->first[0] == '\0' || capture->uncounted)) {
         return false;
     }
     capture->loss = (struct kev_loss){.kind = KEV_LOSS_DAMAGED, .class_id = -1};

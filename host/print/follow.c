@@ -53,6 +53,7 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
             return KEV_END;
         }
         print->style.index = print->events++;
+        count_event(&print->count, event.class, event.injected);
         print->late += event.time < print->last;
         print->last = event.time > print->last ? event.time : print->last;
         if (print->events % PROGRESS_EVENTS == 0) {

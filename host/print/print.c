@@ -247,6 +247,20 @@ static int print_options_parse(struct print *print, int argc, char **argv)
     return options_check(print);
 }
 
+static void print_count(const struct print *print, const char *path)
+{
+    char control[48] = "", added[48] = "";
+
+    if (print->count.control > 0) {
+        snprintf(control, sizeof(control), " and %" PRIu64 " of class CONTROL",
+                 print->count.control);
+    }
+    if (print->count.added > 0) {
+        snprintf(added, sizeof(added), ", %" PRIu64 " added afterwards", print->count.added);
+    }
+    kymo_error("%s: %" PRIu64 " events%s%s", path, print->count.events, control, added);
+}
+
 /* Prints all to print->out; returns the exit status. */
 static int print_capture(struct print *print, struct kev *kev)
 {
@@ -280,7 +294,7 @@ static int print_capture(struct print *print, struct kev *kev)
                    info->path, print->late);
     }
     if (print->verbose) {
-        kymo_error("%s: %" PRIu64 " events", info->path, print->events);
+        print_count(print, info->path);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 #ifndef HOST_PRINT_PRINT_H
 #define HOST_PRINT_PRINT_H
 
+#include "host/count.h"
 #include "host/kymo.h"
 #include "host/print/line.h"
 #include "host/select.h"
@@ -28,7 +29,8 @@ struct print {
     struct print_symbols symbols;
     struct owners *owners; /* NULL: not wanted */
     struct out *out;
-    uint64_t events;     /* read */
+    uint64_t events; /* read, of all kinds */
+    struct count count;
     uint64_t last, late; /* time of the newest event; how many came after a newer one */
     bool past;           /* --to is reached */
     bool no_memory;      /* what is printed is half of it */

@@ -117,7 +117,7 @@ static void report_tables_begin(struct report *report)
     json_number(json, "bytes", (int64_t)facts->bytes);
     json_number(json, "buffers", (int64_t)facts->buffers);
     json_number(json, "isWhole", facts->is_whole);
-    json_number(json, "events", (int64_t)report->nevents);
+    json_number(json, "events", (int64_t)report->count.events);
     json_number(json, "first", report->first);
     json_number(json, "last", report->last);
     json_number(json, "lossCount", (int64_t)report->nlosses);
@@ -191,6 +191,7 @@ static bool report_event_take(struct report *report, const struct kev_item *item
     uint32_t thread = threads_find(report->threads, item->pid, item->tid, item->ns);
 
     report->has_d |= item->class_id == TRACE_CLASS_D;
+    count_event(&report->count, item->class_id, (item->flags & KEV_FLAG_INJECTED) != 0);
     if (report->nevents++ == 0) {
         report->first = item->ns;
     }

@@ -9,6 +9,7 @@
 #ifndef HOST_REPORT_REPORT_H
 #define HOST_REPORT_REPORT_H
 
+#include "host/count.h"
 #include "host/kev/kev.h"
 #include "host/report/pack.h"
 
@@ -48,9 +49,10 @@ struct report {
     struct report_events *events;
     struct report_lanes *lanes;
     struct bytes losses, json, shares, usage; /* parts of the tables; json: all that is fixed */
-    uint64_t nevents, nlosses, lost;
-    int64_t first, last; /* of the events */
-    char fault[512];     /* of the timeline */
+    struct count count;
+    uint64_t nevents, nlosses, lost; /* nevents: all of `count` */
+    int64_t first, last;             /* of the events */
+    char fault[512];                 /* of the timeline */
 };
 
 /* Copies standard input ("-") if it is a stream; only the beginning of what does not begin as a

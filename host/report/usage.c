@@ -3,8 +3,7 @@
  * The stretches behind the views of a page (docs/reference/report-data.md): who ran where, who
  * waited how, messages, interrupts. They are the stretches that `kymo stat` accounts (host/stat/,
  * which calls the functions of struct stat_watch), so the sums over a whole capture are its
- * figures. A second pass over the capture; memory does not grow with the events, but by 16 bytes
- * for each time that the capture begins or ceases to cover all CPUs. Proof:
+ * figures. A second pass over the capture; memory does not grow with the events. Proof:
  * test/host/report/views.py.
  */
 #include <stdlib.h>
@@ -19,10 +18,6 @@
 
 enum message { MESSAGE_SENT, MESSAGE_RECEIVED, MESSAGE_REPLIED, MESSAGE_ERROR };
 enum interrupt { INTERRUPT_ENTERED, INTERRUPT_HANDLED };
-
-struct epoch {
-    uint64_t common, now; /* when it began, by both clocks */
-};
 
 /* A CPU's work is an interrupt's until something else is seen there. */
 struct cause {
@@ -43,8 +38,6 @@ struct usage {
     const struct report_threads *threads;
     struct kev *kev;
     struct stat *stat;
-    struct epoch *epochs;
-    uint32_t nepochs, epochs_room;
     uint64_t known_since; /* the common clock goes since then, if it goes */
     bool goes;
     struct stream known, ran, moves, waited, woken, messages, served, interrupts;
@@ -74,14 +67,10 @@ static void row_put(struct usage *usage, struct stream *stream, uint64_t from, u
 
 /* ---- what the account tells -------------------------------------------------------- */
 
-static void epoch_began(void *arg, uint64_t common, uint64_t now, bool goes)
+static void epoch_began(void *arg, uint64_t now, bool goes)
 {
     struct usage *usage = arg;
 
-    if (usage->nepochs == usage->epochs_room) {
-        usage->epochs = stat_grow(usage->epochs, &usage->epochs_room, sizeof(*usage->epochs));
-    }
-    usage->epochs[usage->nepochs++] = (struct epoch){common, now};
     if (usage->goes) {
         row_put(usage, &usage->known, usage->known_since, now, 0, 0, 0, 0);
     }
@@ -107,28 +96,24 @@ static void thread_moved(void *arg, const struct thread *thread, int from, unsig
             from < 0 ? NOT_KNOWN : (uint32_t)from, cpu, 0);
 }
 
-/* Within an epoch in which it goes the common clock is the trace clock less a constant. */
-static void thread_waited(void *arg, const struct thread *thread, unsigned state, uint32_t epoch,
-                          uint64_t from, uint64_t to)
+static void thread_waited(void *arg, const struct thread *thread, unsigned state, uint64_t from,
+                          uint64_t to)
 {
     struct usage *usage = arg;
-    const struct epoch *of = &usage->epochs[epoch - 1];
-    uint64_t begin = of->now + (from - of->common), end = of->now + (to - of->common);
 
-    row_put(usage, &usage->waited, begin, end,
-            index_of(usage, thread, report_usage_ns_of(usage, begin)), state, 0, 0);
+    row_put(usage, &usage->waited, from, to,
+            index_of(usage, thread, report_usage_ns_of(usage, from)), state, 0, 0);
 }
 
-static void report_usage_message_put(struct usage *usage, const struct open_send *send,
-                                     uint64_t now, enum message what)
+static void report_usage_message_put(struct usage *usage, const struct thread *client, uint64_t now,
+                                     enum message what)
 {
+    const struct open_send *send = &client->send;
     int64_t ns = report_usage_ns_of(usage, send->sent);
 
-    row_put(usage, &usage->messages, send->sent, now, index_of(usage, send->client, ns),
-            (uint32_t)send->to, what,
-            send->server_tid > 0 ? threads_find(usage->threads, send->to, send->server_tid,
-                                                report_usage_ns_of(usage, now))
-                                 : REPORT_NOBODY);
+    row_put(usage, &usage->messages, send->sent, now, index_of(usage, client, ns),
+            (uint32_t)send->pair->to->pid, what,
+            index_of(usage, send->server, report_usage_ns_of(usage, now)));
 }
 
 static void report_usage_message_sent(void *arg, const struct thread *client, int32_t to,
@@ -141,15 +126,15 @@ static void report_usage_message_sent(void *arg, const struct thread *client, in
             REPORT_NOBODY);
 }
 
-static void report_usage_message_received(void *arg, const struct open_send *send)
+static void report_usage_message_received(void *arg, const struct thread *client)
 {
-    report_usage_message_put(arg, send, send->received, MESSAGE_RECEIVED);
+    report_usage_message_put(arg, client, client->send.received, MESSAGE_RECEIVED);
 }
 
-static void report_usage_message_replied(void *arg, const struct open_send *send, uint64_t now,
+static void report_usage_message_replied(void *arg, const struct thread *client, uint64_t now,
                                          bool error)
 {
-    report_usage_message_put(arg, send, now, error ? MESSAGE_ERROR : MESSAGE_REPLIED);
+    report_usage_message_put(arg, client, now, error ? MESSAGE_ERROR : MESSAGE_REPLIED);
 }
 
 static void client_served(void *arg, const struct thread *client, const struct thread *server,
@@ -188,8 +173,7 @@ static bool wakes_thread(const struct usage *usage, const struct thread *thread,
 {
     const struct stat *stat = usage->stat;
     const struct thread *current = stat->cpus[on].current;
-    bool waits = thread->cpu < 0 && thread->held < 0 && thread->state > STATE_READY &&
-                 stat_known_since(stat, thread->epoch);
+    bool waits = thread->state > STATE_READY;
     bool calls = current != NULL && !stat_is_idle(stat, current->pid, current->tid) &&
                  usage->wakes[current->index].calls;
 
@@ -201,10 +185,11 @@ static void state_follow(struct usage *usage, const struct kev_event *event, uns
 {
     const struct cause *cause = &usage->causes[event->cpu];
     const struct thread *thread =
-        thread_get(usage->stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
+        thread_find(usage->stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
     struct woken *woken;
 
-    if (thread == NULL) {
+    if (thread == NULL) { /* it is met with this event */
+        usage->causes[event->cpu].is_interrupt &= state != STATE_RUNNING;
         return;
     }
     woken = &usage->wakes[thread->index];
@@ -312,7 +297,7 @@ static void account_read(struct usage *usage)
     usage->pack->failed |= error.no_memory;
     stat_finish(usage->stat);
     if (usage->goes) {
-        epoch_began(usage, usage->stat->common, usage->stat->last, false);
+        epoch_began(usage, usage->stat->last, false);
     }
 }
 
@@ -462,7 +447,6 @@ bool usage_write(struct report *report, struct pack *pack, struct bytes *json)
         kev_close(usage.kev);
     }
     streams_end(&usage, good);
-    free(usage.epochs);
     free(usage.wakes);
     return good;
 }

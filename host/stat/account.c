@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "host/pr_th.h"
 #include "host/stat/stat.h"
 
 struct stat *stat_new(struct kev *kev)
@@ -15,15 +16,13 @@ struct stat *stat_new(struct kev *kev)
         return NULL;
     }
     stat->kev = kev;
-    stat->threads = (struct map){.value_bytes = sizeof(struct thread), .most = STAT_THREADS};
-    stat->processes = (struct map){.value_bytes = sizeof(struct process), .most = STAT_THREADS};
+    stat->lives = (struct map){.value_bytes = sizeof(struct thread *), .most = STAT_THREADS};
+    stat->processes = (struct map){.value_bytes = sizeof(struct process *), .most = STAT_THREADS};
     stat->pairs = (struct map){.value_bytes = sizeof(struct pair), .most = STAT_PAIRS};
-    stat->sends = (struct map){.value_bytes = sizeof(struct open_send), .most = STAT_OPEN};
-    stat->receives = (struct map){.value_bytes = sizeof(struct open_send *), .most = STAT_OPEN};
-    stat->pulses = (struct map){.value_bytes = sizeof(struct pulses), .most = STAT_THREADS};
     stat->served = (struct map){.value_bytes = sizeof(struct served), .most = STAT_SERVED};
     filter_read(stat);
-    if (!stat_cover(stat)) {
+    stat->flow = stat_cover(stat) ? flow_new_of_states(&stat->source, &stat_flow_ops, stat) : NULL;
+    if (stat->flow == NULL) {
         stat_free(stat);
         free(stat);
         return NULL;
@@ -114,14 +113,53 @@ static void control_event(struct stat *stat, const struct kev_event *event)
     }
 }
 
-/* In a recovered capture and in a cut, names are used, the stamp is not. A cut records which
- * threads run when it begins: valid once the CPU is covered, if no event of the CPU comes first. */
+static int64_t stat_account_flow_time(uint64_t time)
+{
+    return time > INT64_MAX ? INT64_MAX : (int64_t)time; /* more: of a damaged file */
+}
+
+void stat_flow_take(struct stat *stat, const struct kev_event *event, const struct thread *thread,
+                    struct flow_step *step)
+{
+    uint32_t words[3] = {kev_word(event, 0), kev_word(event, 1), 0};
+    unsigned number = event->number & ~(unsigned)TRACE_EVENT_64, nwords = 2;
+    struct kev_item *item = &stat->item;
+
+    item->flags = event->dumped ? KEV_FLAG_DUMP : 0;
+    item->ns = stat_account_flow_time(event->time);
+    item->cpu = event->cpu;
+    item->class_id = event->class;
+    item->number = event->number;
+    item->code = number;
+    item->state = -1;
+    item->pid = thread == NULL ? KEV_NOBODY : thread->pid;
+    item->tid = thread == NULL ? KEV_NOBODY : thread->tid;
+    if (event->class == TRACE_CLASS_PR_TH && number < PR_TH_VTHREADS) {
+        item->state = number < STATE_MAX ? (int32_t)number : -1;
+        item->pid = (int32_t)words[0];
+        item->tid = (int32_t)words[1];
+    } else if (event->class != TRACE_CLASS_COMM) {
+        words[2] = kev_word(event, 2);
+        nwords = 3;
+    }
+    if (event->injected) { /* its stamp is not used */
+        item->flags |= KEV_FLAG_INJECTED;
+        item->ns = stat->last == 0 ? INT64_MIN : stat_account_flow_time(stat->last);
+    }
+    if (flow_take_words(stat->flow, item, words, nwords, step) != 0) {
+        kymo_memory(NULL);
+    }
+}
+
+/* In a recovered capture and in a cut, names are used. A cut records which threads run when it
+ * begins: valid once the CPU is covered, if no event of the CPU comes first. */
 static void injected_event(struct stat *stat, const struct kev_event *event)
 {
+    struct flow_step step;
+
     stat->injected++;
     if (event->class == TRACE_CLASS_PR_TH && event->number == STATE_RUNNING) {
-        stat->cpus[event->cpu].told =
-            thread_get(stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
+        stat_flow_take(stat, event, NULL, &step);
     } else if (event->class == TRACE_CLASS_PR_TH) {
         thread_named(stat, event);
     }
@@ -135,6 +173,17 @@ static unsigned event_number(const struct kev_event *event)
     return event->number & TRACE_EVENT_MASK & ~form;
 }
 
+/* The flow is given the calls that end its coverage. */
+static void stat_account_call(struct stat *stat, const struct kev_event *event)
+{
+    struct flow_step step;
+
+    stat_call_event(stat, event);
+    if (filter_event(stat, event)) {
+        stat_flow_take(stat, event, NULL, &step);
+    }
+}
+
 void stat_event(struct stat *stat, const struct kev_event *event)
 {
     if (event->injected) {
@@ -145,7 +194,9 @@ void stat_event(struct stat *stat, const struct kev_event *event)
         stat->first = event->time;
     }
     stat->last = event->time > stat->last ? event->time : stat->last;
-    stat_cover_until(stat, event->time);
+    if (stat_account_flow_time(event->time) >= stat->next_turn) {
+        stat->next_turn = flow_pass(stat->flow, stat_account_flow_time(event->time));
+    }
     stat->by_class[event->class]++;
     stat->by_event[event->class][event_number(event)]++;
     if (event->class == TRACE_CLASS_CONTROL) {
@@ -153,14 +204,12 @@ void stat_event(struct stat *stat, const struct kev_event *event)
         return;
     }
     stat->events++;
-    stat->cpus[event->cpu].told = NULL;
     stat->cpus[event->cpu].events++;
     stat->cpus[event->cpu].events_covered += stat->cpus[event->cpu].covered;
     switch (event->class) {
     case TRACE_CLASS_KER_CALL:
     case TRACE_CLASS_KYMO_CALL:
-        stat_call_event(stat, event);
-        filter_event(stat, event);
+        stat_account_call(stat, event);
         break;
     case TRACE_CLASS_INT:
         stat_interrupt_event(stat, event);
@@ -178,7 +227,13 @@ void stat_event(struct stat *stat, const struct kev_event *event)
 
 void stat_finish(struct stat *stat)
 {
-    stat_cover_end(stat);
+    flow_pass(stat->flow, stat_account_flow_time(stat->last));
+    flow_end(stat->flow);
+    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
+        cpu_account(stat, cpu, stat->last);
+    }
+    stat->common = stat_common(stat, stat->last);
+    stat->common_at = stat->last;
     threads_finish(stat);
 }
 
@@ -192,16 +247,9 @@ void stat_free(struct stat *stat)
             hist_free(&pair->wait);
         }
     }
-    map_free(&stat->threads);
-    map_free(&stat->processes);
     map_free(&stat->pairs);
-    map_free(&stat->sends);
-    map_free(&stat->receives);
-    map_free(&stat->pulses);
     map_free(&stat->served);
-    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
-        free(stat->cpus[cpu].known);
-    }
-    free(stat->turns);
-    free(stat->epochs);
+    stat_threads_free(stat);
+    stat_cover_free(stat);
+    flow_free(stat->flow);
 }

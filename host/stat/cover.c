@@ -1,66 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The times that the account may claim: when each CPU is covered (host/reader/cover.c), the common
- * clock that counts while all of them are, and the epochs between its stops (stat.h). Proof:
+ * The times that the account may claim: when each CPU is covered (host/reader/cover.c), which the
+ * flow is told, and the common clock that counts while all of them are (stat.h). Proof:
  * test/host/stat/known_test.c.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/stat/stat.h"
 
 /* Losses of these classes make what threads, messages and interrupts did unknown. */
 #define COVER_CLASSES (1u << TRACE_CLASS_PR_TH | 1u << TRACE_CLASS_COMM | 1u << TRACE_CLASS_INT)
 
-static bool turns_add(struct stat *stat, const struct turn *turn)
-{
-    if ((stat->nturns & (stat->nturns + 1)) == 0) { /* 0, 1, 3, 7 ...: full */
-        struct turn *turns = realloc(stat->turns, (2 * stat->nturns + 1) * sizeof(*turns));
+/* ---- of the flow's source ------------------------------------------------------------- */
 
-        if (turns == NULL) {
-            return false;
-        }
-        stat->turns = turns;
-    }
-    stat->turns[stat->nturns++] = *turn;
-    return true;
+static int64_t stat_cover_time(uint64_t time)
+{
+    return time > INT64_MAX ? INT64_MAX : (int64_t)time;
 }
 
-/* By time; at one time what begins comes first, so that CPUs that take over from each other leave
- * no hole. */
-static int stat_cover_turn_order(const void *a, const void *b)
+static int stat_cover_span(void *arg, unsigned cpu, unsigned index, int64_t *from, int64_t *to)
 {
-    const struct turn *x = a, *y = b;
+    const struct stat *stat = arg;
 
-    if (x->time != y->time) {
-        return x->time < y->time ? -1 : 1;
+    if ((long)index >= stat->nspans[cpu]) {
+        return 0;
     }
-    if (x->covered != y->covered) {
-        return x->covered ? -1 : 1;
-    }
-    return (int)x->cpu - (int)y->cpu;
+    *from = stat_cover_time(stat->spans[cpu][index].from);
+    *to = stat_cover_time(stat->spans[cpu][index].to);
+    return 1;
 }
 
 static bool cpu_cover(struct stat *stat, unsigned cpu)
 {
     struct kev_cover cover = {.classes = COVER_CLASSES, .seams = stat->filter.pauses};
-    struct kev_span *spans, whole = {0, UINT64_MAX};
-    long n = kev_covered(stat->kev, cpu, &cover, &spans);
-    bool good = true;
+    long n = kev_covered(stat->kev, cpu, &cover, &stat->spans[cpu]);
 
     if (n < 0 && kev_info(stat->kev)->kymo) {
         return false; /* no memory */
     }
     if (n < 0) { /* another kernel's: nothing says what is missing */
+        stat->spans[cpu] = malloc(sizeof(*stat->spans[cpu]));
+        if (stat->spans[cpu] == NULL) {
+            return false;
+        }
+        stat->spans[cpu][0] = (struct kev_span){0, UINT64_MAX};
         n = 1;
     }
-    for (long i = 0; good && i < n; i++) {
-        const struct kev_span *span = spans == NULL ? &whole : &spans[i];
-
-        good = turns_add(stat, &(struct turn){span->from, (uint8_t)cpu, true}) &&
-               turns_add(stat, &(struct turn){span->to, (uint8_t)cpu, false});
-    }
-    free(spans);
-    return good;
+    stat->nspans[cpu] = n;
+    return true;
 }
 
 bool stat_cover(struct stat *stat)
@@ -68,109 +56,68 @@ bool stat_cover(struct stat *stat)
     const struct kev_info *info = kev_info(stat->kev);
     bool all = info->board[0] != '\0' || !info->kymo; /* else the CPUs are unknown */
 
+    stat->facts.cpus = info->ncpu;
+    stat->facts.board = info->board;
+    stat->facts.is_kymo = info->kymo;
+    stat->source = (struct flow_source){.facts = &stat->facts, .covered = stat_cover_span};
     for (unsigned cpu = 0; cpu < info->ncpu && cpu < KEV_CPUS; cpu++) {
         if (all || info->cpu[cpu].buffers > 0) {
-            stat->cpus_all++;
+            stat->source.cpus |= (uint64_t)1 << cpu;
             if (!stat->filter.gate && !cpu_cover(stat, cpu)) {
                 return false;
             }
         }
     }
-    stat->cpus_uncovered = stat->cpus_all;
-    if (stat->nturns > 0) {
-        qsort(stat->turns, stat->nturns, sizeof(*stat->turns), stat_cover_turn_order);
-    }
     return true;
 }
 
-uint64_t stat_common(const struct stat *stat, uint64_t now)
+void stat_cover_free(struct stat *stat)
 {
-    bool goes = stat->cpus_uncovered == 0 && now > stat->common_at;
-
-    return stat->common + (goes ? now - stat->common_at : 0);
+    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
+        free(stat->spans[cpu]);
+    }
 }
+
+/* ---- the clocks ---------------------------------------------------------------------- */
 
 bool stat_known_since(const struct stat *stat, uint32_t epoch)
 {
-    return stat->cpus_uncovered == 0 && epoch == stat->epoch;
+    return stat->goes && epoch == stat->epoch;
 }
 
 bool stat_is_idle(const struct stat *stat, int32_t pid, int32_t tid)
 {
-    return pid == STAT_IDLE_PID && tid >= 1 && tid <= (int32_t)kev_info(stat->kev)->ncpu &&
-           tid <= KEV_CPUS;
+    return flow_is_idle(&stat->facts, pid, tid) && tid <= KEV_CPUS;
 }
 
-static void stat_cover_epoch_begin(struct stat *stat, uint64_t now, bool goes)
+void stat_cover_cpu(void *arg, unsigned on, int64_t ns, bool covered)
 {
-    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
+    struct stat *stat = arg;
+    struct cpu *cpu = &stat->cpus[on];
+
+    cpu_account(stat, on, stat_now(stat, ns));
+    cpu->covered = covered;
+    cpu->depth = 0;
+    cpu->handed_to = 0;
+}
+
+void stat_cover_all(void *arg, int64_t ns, bool all)
+{
+    struct stat *stat = arg;
+    uint64_t now = stat_now(stat, ns);
+
+    for (unsigned cpu = 0; cpu < stat->ncpus; cpu++) {
         if (stat->cpus[cpu].current != NULL) {
             cpu_account(stat, cpu, now);
         }
     }
     stat->common = stat_common(stat, now);
     stat->common_at = now;
-    if (stat->epoch + 1 >= stat->epochs_room) {
-        stat->epochs = stat_grow(stat->epochs, &stat->epochs_room, sizeof(*stat->epochs));
-    }
-    stat->epochs[++stat->epoch] = stat->common;
+    stat->goes = all;
+    stat->epoch++;
     if (stat->watch != NULL) {
-        stat->watch->epoch(stat->watch->arg, stat->common, now, goes);
+        stat->watch->epoch(stat->watch->arg, now, all);
     }
-}
-
-static void stat_cover_turn_make(struct stat *stat, const struct turn *turn)
-{
-    struct cpu *cpu = &stat->cpus[turn->cpu];
-    uint64_t now = turn->time > stat->first ? turn->time : stat->first;
-
-    if (cpu->covered == turn->covered) {
-        return;
-    }
-    cpu_forget(stat, turn->cpu, now);
-    cpu->covered = turn->covered;
-    cpu->depth = 0;
-    if (turn->covered ? stat->cpus_uncovered == 1 : stat->cpus_uncovered == 0) {
-        stat_cover_epoch_begin(stat, now, turn->covered);
-    }
-    stat->cpus_uncovered += turn->covered ? -1 : 1;
-    if (turn->covered) {
-        cpu_told(stat, turn->cpu, now);
-    }
-    cpu->told = NULL;
-}
-
-/* An interval that begins at this time has begun, one that ends then has not: the event belongs to
- * both. */
-void stat_cover_until(struct stat *stat, uint64_t now)
-{
-    while (stat->turn < stat->nturns) {
-        const struct turn *turn = &stat->turns[stat->turn];
-
-        if (turn->covered ? turn->time > now : turn->time >= now) {
-            break;
-        }
-        stat_cover_turn_make(stat, turn);
-        stat->turn++;
-    }
-}
-
-void stat_cover_stop(struct stat *stat, uint64_t now)
-{
-    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
-        stat_cover_turn_make(stat, &(struct turn){now, (uint8_t)cpu, false});
-    }
-    stat->nturns = stat->turn;
-}
-
-void stat_cover_end(struct stat *stat)
-{
-    stat_cover_until(stat, stat->last);
-    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
-        cpu_account(stat, cpu, stat->last);
-    }
-    stat->common = stat_common(stat, stat->last);
-    stat->common_at = stat->last;
 }
 
 uint64_t stat_cpu_covered(const struct cpu *cpu)
@@ -182,7 +129,7 @@ uint64_t stat_thread_covered(const struct stat *stat, const struct thread *threa
 {
     uint64_t time = 0;
 
-    if (stat_is_idle(stat, thread->pid, thread->tid)) {
+    if (thread->idle) {
         return stat->cpus[thread->tid - 1].busy + stat->cpus[thread->tid - 1].idle;
     }
     for (unsigned i = 0; i < STATE_MAX; i++) {
@@ -193,6 +140,5 @@ uint64_t stat_thread_covered(const struct stat *stat, const struct thread *threa
 
 uint64_t stat_thread_running(const struct stat *stat, const struct thread *thread)
 {
-    return stat_is_idle(stat, thread->pid, thread->tid) ? stat->cpus[thread->tid - 1].idle
-                                                        : thread->time[STATE_RUNNING];
+    return thread->idle ? stat->cpus[thread->tid - 1].idle : thread->time[STATE_RUNNING];
 }

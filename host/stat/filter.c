@@ -44,7 +44,7 @@ void filter_read(struct stat *stat)
     }
 }
 
-void filter_event(struct stat *stat, const struct kev_event *event)
+bool filter_event(struct stat *stat, const struct kev_event *event)
 {
     bool wide = (event->number & TRACE_EVENT_64) != 0;
     unsigned number = event->number & ~TRACE_EVENT_64;
@@ -52,11 +52,11 @@ void filter_event(struct stat *stat, const struct kev_event *event)
 
     if (!kev_info(stat->kev)->kymo || number != CALL_TRACE_EVENT || stat->filter.changed ||
         !flow_hides(words, 3, wide)) {
-        return;
+        return false;
     }
     stat->filter.changed = true;
     stat->filter.changed_at = event->time;
-    stat_cover_stop(stat, event->time);
+    return true;
 }
 
 const char *filter_doubt(const struct stat *stat)

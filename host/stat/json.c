@@ -196,13 +196,25 @@ static void show_missing(FILE *to, struct stat *stat)
             info->missing_bytes, stat->recycled);
 }
 
+/* The life only if the ids have been used again, as in kymo why. */
+static void stat_json_put_ids(FILE *to, const char *pid, const char *tid, const char *life,
+                              const struct thread *thread)
+{
+    fprintf(to, "\"%s\":%d,\"%s\":%d", pid, thread->pid, tid, thread->tid);
+    if (thread->life > 1) {
+        fprintf(to, ",\"%s\":%" PRIu32, life, thread->life);
+    }
+}
+
 static void stat_json_show_thread(FILE *to, struct stat *stat, const struct thread *thread)
 {
     bool idle = stat_is_idle(stat, thread->pid, thread->tid);
     const char *comma = "";
 
-    fprintf(to, "{\"pid\":%d,\"tid\":%d,", thread->pid, thread->tid);
-    key_string(to, "process", process_name(stat, thread->pid));
+    fputc('{', to);
+    stat_json_put_ids(to, "pid", "tid", "life", thread);
+    fputc(',', to);
+    key_string(to, "process", process_name(thread->process));
     fputc(',', to);
     key_string(to, "name", thread->name);
     fprintf(to,
@@ -279,11 +291,11 @@ static void show_messages(FILE *to, struct stat *stat)
 
     fputs("\"messages\":[", to);
     for (uint32_t i = 0; pairs != NULL && i < n; i++) {
-        fprintf(to, "%s{\"from\":%d,\"to\":%d,", i == 0 ? "\n" : ",\n", pairs[i]->from,
-                pairs[i]->to);
-        key_string(to, "from_name", process_name(stat, pairs[i]->from));
+        fprintf(to, "%s{\"from\":%d,\"to\":%d,", i == 0 ? "\n" : ",\n",
+                pairs[i]->from == NULL ? 0 : pairs[i]->from->pid, pairs[i]->to->pid);
+        key_string(to, "from_name", process_name(pairs[i]->from));
         fputc(',', to);
-        key_string(to, "to_name", process_name(stat, pairs[i]->to));
+        key_string(to, "to_name", process_name(pairs[i]->to));
         fprintf(to, ",\"sent\":%" PRIu64 ",\"replied\":%" PRIu64 ",\"errors\":%" PRIu64,
                 pairs[i]->sent, pairs[i]->replied, pairs[i]->errors);
         show_hist(to, stat, "latency", &pairs[i]->latency);
@@ -294,25 +306,41 @@ static void show_messages(FILE *to, struct stat *stat)
     free(pairs);
 }
 
+static void stat_json_put_time(FILE *to, const struct stat *stat, const char *key, bool known,
+                               uint64_t time)
+{
+    fprintf(to, ",\"%s\":", key);
+    if (known) {
+        fprintf(to, "%" PRIu64, at_ns(stat, time));
+    } else {
+        fputs("null", to);
+    }
+}
+
+static void stat_json_show_slow(FILE *to, const struct stat *stat, const struct slow *slow)
+{
+    fputc('{', to);
+    stat_json_put_ids(to, "pid", "tid", "life", slow->client);
+    if (slow->server != NULL) {
+        fputc(',', to);
+        stat_json_put_ids(to, "server_pid", "server_tid", "server_life", slow->server);
+    } else {
+        fprintf(to, ",\"server_pid\":%d,\"server_tid\":null", slow->to->pid);
+    }
+    stat_json_put_time(to, stat, "sent_at_ns", true, slow->sent);
+    stat_json_put_time(to, stat, "received_at_ns", slow->received > 0, slow->received);
+    stat_json_put_time(to, stat, "replied_at_ns", !slow->aborted, slow->ended);
+    fprintf(to, ",\"latency_ns\":%" PRIu64 ",\"error\":%s%s}",
+            stat_json_put_ns(stat, slow->ended - slow->sent), slow->error ? "true" : "false",
+            slow->aborted ? ",\"aborted\":true" : "");
+}
+
 static void stat_json_show_slowest(FILE *to, struct stat *stat)
 {
     fputs("\"slowest_messages\":[", to);
     for (unsigned i = 0; i < stat->nslowest; i++) {
-        const struct slow *slow = &stat->slowest[i];
-
-        fprintf(to,
-                "%s{\"pid\":%d,\"tid\":%d,\"server_pid\":%d,\"server_tid\":", i == 0 ? "\n" : ",\n",
-                slow->pid, slow->tid, slow->to);
-        fprintf(to, slow->to_tid > 0 ? "%d" : "null", slow->to_tid);
-        fprintf(to, ",\"sent_at_ns\":%" PRIu64 ",\"received_at_ns\":", at_ns(stat, slow->sent));
-        if (slow->received > 0) {
-            fprintf(to, "%" PRIu64, at_ns(stat, slow->received));
-        } else {
-            fputs("null", to);
-        }
-        fprintf(to, ",\"replied_at_ns\":%" PRIu64 ",\"latency_ns\":%" PRIu64 ",\"error\":%s}",
-                at_ns(stat, slow->replied), stat_json_put_ns(stat, slow->replied - slow->sent),
-                slow->error ? "true" : "false");
+        fputs(i == 0 ? "\n" : ",\n", to);
+        stat_json_show_slow(to, stat, &stat->slowest[i]);
     }
     fputs("],\n", to);
 }
@@ -324,13 +352,12 @@ static void stat_json_show_served(FILE *to, struct stat *stat)
 
     fputs("\"imposed\":[", to);
     for (uint32_t i = 0; served != NULL && i < n; i++) {
-        const struct process *server = process_get(stat, served[i]->server);
+        const struct process *server = served[i]->server;
 
-        fprintf(to,
-                "%s{\"pid\":%d,\"tid\":%d,\"server_pid\":%d,\"time_ns\":%" PRIu64
-                ",\"server_running_ns\":%" PRIu64 "}",
-                i == 0 ? "\n" : ",\n", served[i]->client->pid, served[i]->client->tid,
-                served[i]->server, stat_json_put_ns(stat, served[i]->time),
+        fputs(i == 0 ? "\n{" : ",\n{", to);
+        stat_json_put_ids(to, "pid", "tid", "life", served[i]->client);
+        fprintf(to, ",\"server_pid\":%d,\"time_ns\":%" PRIu64 ",\"server_running_ns\":%" PRIu64 "}",
+                server == NULL ? 0 : server->pid, stat_json_put_ns(stat, served[i]->time),
                 stat_json_put_ns(stat, server == NULL ? 0 : server->running));
     }
     fputs("],\n", to);
@@ -340,16 +367,16 @@ static void stat_json_show_served(FILE *to, struct stat *stat)
 static void stat_json_show_pulses(FILE *to, struct stat *stat)
 {
     uint32_t n;
-    struct pulses **pulses = pulses_by_pid(stat, &n);
+    const struct process **pulses = pulses_by_pid(stat, &n);
 
     fputs("\"pulses\":[", to);
     for (uint32_t i = 0; pulses != NULL && i < n; i++) {
-        const uint64_t *count = pulses[i]->count;
+        const uint64_t *count = pulses[i]->pulses;
 
         fprintf(to,
                 "%s{\"to\":%d,\"sent\":%" PRIu64 ",\"events\":%" PRIu64 ",\"disconnects\":%" PRIu64
                 ",\"deaths\":%" PRIu64 ",\"unblocks\":%" PRIu64 ",\"received\":%" PRIu64 "}",
-                i == 0 ? "\n" : ",\n", pulses[i]->to, count[1], count[4], count[5], count[6],
+                i == 0 ? "\n" : ",\n", pulses[i]->pid, count[1], count[4], count[5], count[6],
                 count[7] + count[8], count[3]);
     }
     fputs("],\n", to);

@@ -26,7 +26,7 @@ static uint32_t key_find(const struct map *map, uint64_t key)
     return at;
 }
 
-void *map_get(struct map *map, uint64_t key)
+void *map_get(const struct map *map, uint64_t key)
 {
     return map->slots == 0 ? NULL : map->values[key_find(map, key)];
 }

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages between processes. A SND_MESSAGE's sender is the thread that runs on its CPU; the reply
- * (or error) names the thread replied to; the receive is found by process and rcvid. A message
- * counts as replied to, and has a latency, if all CPUs were covered from its send to its reply.
+ * Messages between processes: sums of those that the flow follows. A message has a latency if all
+ * CPUs were covered from its send to its reply; one of a client that died, or went on without a
+ * reply, is among the slowest as well.
  */
 #include <stdlib.h>
 
+#include "host/event_numbers.h"
 #include "host/stat/stat.h"
 
-enum {
-    COMM_SMSG = 0,
-    COMM_RMSG = 2,
-    COMM_SIGNAL = 9,
-    COMM_REPLY = 10,
-    COMM_ERROR = 11,
-};
-
-static uint64_t stat_key_of(int32_t a, uint32_t b)
+static uint64_t stat_messages_key(uint32_t a, uint32_t b)
 {
-    return (uint64_t)(uint32_t)a << 32 | b;
+    return (uint64_t)a << 32 | b;
 }
 
 static void *get_or_make(struct stat *stat, struct map *map, uint64_t key)
@@ -32,95 +25,91 @@ static void *get_or_make(struct stat *stat, struct map *map, uint64_t key)
     return value;
 }
 
-static void stat_message_sent(struct stat *stat, const struct kev_event *event)
+static struct thread *stat_messages_row(struct stat *stat, struct flow_thread *of)
 {
-    struct thread *sender = stat->cpus[event->cpu].current;
-    int32_t from = sender == NULL ? 0 : sender->pid;
+    return of == NULL ? NULL : stat_thread_of(stat, of);
+}
+
+/* from: NULL if the sender is not known. */
+static struct pair *stat_messages_pair(struct stat *stat, const struct thread *sender, int32_t pid)
+{
+    const struct process *from = sender == NULL ? NULL : sender->process;
+    const struct process *to = process_get(stat, pid);
+    struct pair *pair =
+        to == NULL ? NULL
+                   : get_or_make(stat, &stat->pairs,
+                                 stat_messages_key(from == NULL ? 0 : from->index, to->index));
+
+    if (pair != NULL) {
+        pair->from = from;
+        pair->to = to;
+    }
+    return pair;
+}
+
+static void stat_message_sent(struct stat *stat, const struct kev_event *event,
+                              struct thread *sender, const struct flow_step *step)
+{
     int32_t to = (int32_t)kev_word(event, 1);
-    struct pair *pair = get_or_make(stat, &stat->pairs, stat_key_of(from, (uint32_t)to));
-    struct open_send *send, **receive;
+    struct pair *pair = stat_messages_pair(stat, sender, to);
 
     if (pair == NULL) {
         return;
     }
-    pair->from = from;
-    pair->to = to;
     pair->sent++;
     if (stat->watch != NULL) {
         stat->watch->sent(stat->watch->arg, sender, to, event->time);
     }
-    if (sender == NULL) {
+    if (sender != NULL && step->message == FLOW_SENT) {
+        sender->send = (struct open_send){.pair = pair, .sent = stat_now(stat, step->ns)};
+    }
+}
+
+/* The server's thread has received the client's message. */
+static void stat_messages_serve(struct stat *stat, struct thread *client, struct thread *server,
+                                uint64_t now)
+{
+    if (client != NULL && server != NULL) {
+        client->send.server = server;
+        serve_begin(stat, server, client, now);
+    }
+}
+
+void message_handed(struct stat *stat, const struct flow_step *step, uint64_t now)
+{
+    stat_messages_serve(stat, stat_messages_row(stat, step->client),
+                        stat_messages_row(stat, step->party), now);
+}
+
+static void stat_message_received(struct stat *stat, const struct kev_event *event,
+                                  const struct flow_step *step)
+{
+    struct thread *client = stat_messages_row(stat, step->client);
+    struct thread *current = stat->cpus[event->cpu].current;
+    int32_t to = (int32_t)kev_word(event, 1);
+    uint64_t now = stat_now(stat, step->ns);
+
+    if (step->message == FLOW_NONE) { /* of a client that is not known; it is either's here */
+        if (current != NULL && current->pid == to) {
+            serve_unknown(stat, current, now);
+        }
+        stat->cpus[event->cpu].handed_to = to;
         return;
     }
-    message_over(stat, sender, event->time);
-    if (stat->cpus_uncovered > 0) {
-        return; /* what becomes of it is not known */
+    if (client == NULL || client->send.pair == NULL) {
+        return;
     }
-    send = get_or_make(stat, &stat->sends, stat_key_of(sender->pid, (uint32_t)sender->tid));
-    receive = get_or_make(stat, &stat->receives, stat_key_of(to, kev_word(event, 0)));
-    if (send != NULL) {
-        *send = (struct open_send){.pair = pair,
-                                   .client = sender,
-                                   .sent = event->time,
-                                   .epoch = stat->epoch,
-                                   .rcvid = kev_word(event, 0),
-                                   .to = to};
-    }
-    if (receive != NULL) {
-        *receive = send;
-    }
-}
-
-/* The receiver runs here, or it waits and is handed the message on the sender's CPU. */
-static void server_found(struct stat *stat, const struct kev_event *event, struct open_send *send)
-{
-    struct cpu *cpu = &stat->cpus[event->cpu];
-    struct thread *current = cpu->current;
-    bool same = current != NULL && current->pid == (int32_t)kev_word(event, 1);
-
-    if (send != NULL && current == send->client) {
-        cpu->handed = send->client;
-        cpu->handed_to = send->to;
-    } else if (send != NULL && same) {
-        send->server_tid = current->tid;
-        serve_begin(stat, current, send->client, event->time);
-    } else if (send == NULL) { /* it may be either */
-        if (same) {
-            serve_unknown(stat, current, event->time);
-        }
-        cpu->handed = NULL;
-        cpu->handed_to = (int32_t)kev_word(event, 1);
-    }
-}
-
-static void stat_message_received(struct stat *stat, const struct kev_event *event)
-{
-    int32_t to = (int32_t)kev_word(event, 1);
-    struct open_send **receive = map_get(&stat->receives, stat_key_of(to, kev_word(event, 0)));
-    struct open_send *send = receive == NULL ? NULL : *receive;
-
-    if (to < 0) {
-        return; /* a receive that failed */
-    }
-    if (send != NULL) {
-        *receive = NULL;
-    }
-    if (send == NULL || send->pair == NULL || send->rcvid != kev_word(event, 0) || send->to != to ||
-        event->time < send->sent || !stat_known_since(stat, send->epoch)) {
-        send = NULL;
-    } else {
-        send->received = event->time;
-        hist_add(&send->pair->wait, event->time - send->sent, send->sent);
-    }
-    server_found(stat, event, send);
-    if (send != NULL && stat->watch != NULL) {
-        stat->watch->received(stat->watch->arg, send);
+    client->send.received = now;
+    hist_add(&client->send.pair->wait, now - client->send.sent, client->send.sent);
+    stat_messages_serve(stat, client, stat_messages_row(stat, step->party), now);
+    if (stat->watch != NULL) {
+        stat->watch->received(stat->watch->arg, client);
     }
 }
 
 static bool stat_compare_slow(const struct slow *a, const struct slow *b)
 {
-    return a->replied - a->sent > b->replied - b->sent;
+    return a->ended - a->sent > b->ended - b->sent;
 }
 
 /* Among the slowest, if it is one of them: the slowest first, of equal ones the earlier. */
@@ -138,70 +127,83 @@ static void slow_add(struct stat *stat, const struct slow *slow)
     stat->slowest[at] = *slow;
 }
 
-static void stat_message_replied(struct stat *stat, const struct kev_event *event, bool error)
+/* The message of a client has ended; neither: it has its reply. */
+static void stat_messages_end(struct stat *stat, const struct thread *client, uint64_t now,
+                              bool error, bool aborted)
 {
-    struct open_send *send =
-        map_get(&stat->sends, stat_key_of((int32_t)kev_word(event, 1), kev_word(event, 0)));
+    const struct open_send *send = &client->send;
 
-    if (send == NULL || send->pair == NULL) {
-        return;
-    }
-    if (stat_known_since(stat, send->epoch) && event->time >= send->sent) {
-        hist_add(&send->pair->latency, event->time - send->sent, send->sent);
-        slow_add(stat,
-                 &(struct slow){send->client->pid, send->client->tid, send->to, send->server_tid,
-                                send->sent, send->received, event->time, error});
-        send->pair->replied += !error;
-        send->pair->errors += error;
-        if (stat->watch != NULL) {
-            stat->watch->replied(stat->watch->arg, send, event->time, error);
-        }
-    }
-    serve_end(stat, send->client, event->time);
-    send->pair = NULL;
+    slow_add(stat, &(struct slow){client, send->server, send->pair->to, send->sent, send->received,
+                                  now, error, aborted});
 }
 
-void message_over(struct stat *stat, struct thread *thread, uint64_t now)
+static void stat_message_replied(struct stat *stat, const struct flow_step *step, bool error)
 {
-    struct open_send *send =
-        stat->sends.count == 0
-            ? NULL
-            : map_get(&stat->sends, stat_key_of(thread->pid, (uint32_t)thread->tid));
+    struct thread *client =
+        step->message == FLOW_REPLIED ? stat_messages_row(stat, step->client) : NULL;
+    uint64_t now = stat_now(stat, step->ns);
 
-    if (send != NULL && send->pair != NULL) {
-        serve_end(stat, thread, now);
-        send->pair = NULL;
+    if (client == NULL || client->send.pair == NULL) {
+        return;
     }
+    hist_add(&client->send.pair->latency, now - client->send.sent, client->send.sent);
+    stat_messages_end(stat, client, now, error, false);
+    client->send.pair->replied += !error;
+    client->send.pair->errors += error;
+    if (stat->watch != NULL) {
+        stat->watch->replied(stat->watch->arg, client, now, error);
+    }
+    serve_end(stat, client, now);
+    client->send.pair = NULL;
+}
+
+void message_abandoned(void *arg, const struct flow_thread *of, int64_t ns, enum flow_ending ending)
+{
+    struct stat *stat = arg;
+    struct thread *client = of->mark == FLOW_UNMARKED ? NULL : stat->threads[of->mark];
+
+    if (client == NULL || client->send.pair == NULL) {
+        return;
+    }
+    if (ending == FLOW_ABORTED) {
+        stat_messages_end(stat, client, stat_now(stat, ns), false, true);
+    }
+    serve_end(stat, client, stat_now(stat, ns));
+    client->send.pair = NULL;
 }
 
 static void stat_pulse_sent(struct stat *stat, const struct kev_event *event, unsigned number)
 {
-    int32_t to = (int32_t)kev_word(event, 1);
-    struct pulses *pulses = get_or_make(stat, &stat->pulses, (uint32_t)to);
+    struct process *to = process_get(stat, (int32_t)kev_word(event, 1));
 
-    if (pulses != NULL) {
-        pulses->to = to;
-        pulses->count[number]++;
+    if (to != NULL) {
+        to->pulses[number]++;
     }
 }
 
 void message_event(struct stat *stat, const struct kev_event *event)
 {
-    unsigned number = event->number & ~TRACE_EVENT_64;
+    unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
+    struct thread *current = stat->cpus[event->cpu].current;
+    struct flow_step step;
 
+    if (number == NUMBER_comm_rec_message && (int32_t)kev_word(event, 1) < 0) {
+        return; /* a receive that failed */
+    }
+    stat_flow_take(stat, event, current, &step);
     switch (number) {
-    case COMM_SMSG:
-        stat_message_sent(stat, event);
+    case NUMBER_comm_snd_message:
+        stat_message_sent(stat, event, current, &step);
         break;
-    case COMM_RMSG:
-        stat_message_received(stat, event);
+    case NUMBER_comm_rec_message:
+        stat_message_received(stat, event, &step);
         break;
-    case COMM_REPLY:
-    case COMM_ERROR:
-        stat_message_replied(stat, event, number == COMM_ERROR);
+    case NUMBER_comm_reply_message:
+    case NUMBER_comm_msg_error:
+        stat_message_replied(stat, &step, number == NUMBER_comm_msg_error);
         break;
     default:
-        if (number < COMM_SIGNAL) {
+        if (number < NUMBER_comm_signal) {
             stat_pulse_sent(stat, event, number);
         }
         break;

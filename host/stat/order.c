@@ -16,6 +16,24 @@ static int stat_order_compare_ascending(int64_t a, int64_t b)
     return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/* By pid, and of those that had one in turn by that; NULL is not known, and first. */
+static int stat_order_processes(const struct process *x, const struct process *y)
+{
+    int order = stat_order_compare_ascending(x == NULL ? 0 : x->pid, y == NULL ? 0 : y->pid);
+
+    return order != 0
+               ? order
+               : stat_order_compare_ascending(x == NULL ? 0 : x->index, y == NULL ? 0 : y->index);
+}
+
+static int stat_order_lives(const struct thread *x, const struct thread *y)
+{
+    int order = stat_order_compare_ascending(x->pid, y->pid);
+
+    order = order != 0 ? order : stat_order_compare_ascending(x->tid, y->tid);
+    return order != 0 ? order : stat_order_compare_ascending(x->life, y->life);
+}
+
 static int thread_order(const void *a, const void *b)
 {
     const struct thread *x = *(struct thread *const *)a, *y = *(struct thread *const *)b;
@@ -24,8 +42,7 @@ static int thread_order(const void *a, const void *b)
     order = order != 0
                 ? order
                 : stat_order_compare_descending(x->time[STATE_RUNNING], y->time[STATE_RUNNING]);
-    order = order != 0 ? order : stat_order_compare_ascending(x->pid, y->pid);
-    return order != 0 ? order : stat_order_compare_ascending(x->tid, y->tid);
+    return order != 0 ? order : stat_order_lives(x, y);
 }
 
 static int served_order(const void *a, const void *b)
@@ -33,9 +50,8 @@ static int served_order(const void *a, const void *b)
     const struct served *x = *(struct served *const *)a, *y = *(struct served *const *)b;
     int order = stat_order_compare_descending(x->time, y->time);
 
-    order = order != 0 ? order : stat_order_compare_ascending(x->client->pid, y->client->pid);
-    order = order != 0 ? order : stat_order_compare_ascending(x->client->tid, y->client->tid);
-    return order != 0 ? order : stat_order_compare_ascending(x->server, y->server);
+    order = order != 0 ? order : stat_order_lives(x->client, y->client);
+    return order != 0 ? order : stat_order_processes(x->server, y->server);
 }
 
 static int pair_order(const void *a, const void *b)
@@ -43,15 +59,14 @@ static int pair_order(const void *a, const void *b)
     const struct pair *x = *(struct pair *const *)a, *y = *(struct pair *const *)b;
     int order = stat_order_compare_descending(x->sent, y->sent);
 
-    order = order != 0 ? order : stat_order_compare_ascending(x->from, y->from);
-    return order != 0 ? order : stat_order_compare_ascending(x->to, y->to);
+    order = order != 0 ? order : stat_order_processes(x->from, y->from);
+    return order != 0 ? order : stat_order_processes(x->to, y->to);
 }
 
 static int pulses_order(const void *a, const void *b)
 {
-    const struct pulses *x = *(struct pulses *const *)a, *y = *(struct pulses *const *)b;
-
-    return stat_order_compare_ascending(x->to, y->to);
+    return stat_order_processes(*(const struct process *const *)a,
+                                *(const struct process *const *)b);
 }
 
 static void *stat_order_sort_map(const struct map *map, uint32_t *n,
@@ -67,7 +82,14 @@ static void *stat_order_sort_map(const struct map *map, uint32_t *n,
 
 struct thread **threads_by_time(struct stat *stat, uint32_t *n)
 {
-    return stat_order_sort_map(&stat->threads, n, thread_order);
+    struct thread **threads = kymo_memory(calloc(stat->nthreads + 1, sizeof(*threads)));
+
+    *n = stat->nthreads;
+    for (uint32_t i = 0; i < *n; i++) {
+        threads[i] = stat->threads[i];
+    }
+    qsort(threads, *n, sizeof(*threads), thread_order);
+    return threads;
 }
 
 struct pair **pairs_by_count(struct stat *stat, uint32_t *n)
@@ -80,9 +102,24 @@ struct served **served_by_time(struct stat *stat, uint32_t *n)
     return stat_order_sort_map(&stat->served, n, served_order);
 }
 
-struct pulses **pulses_by_pid(struct stat *stat, uint32_t *n)
+const struct process **pulses_by_pid(struct stat *stat, uint32_t *n)
 {
-    return stat_order_sort_map(&stat->pulses, n, pulses_order);
+    const struct process **processes =
+        kymo_memory(calloc(stat->nprocesses + 1, sizeof(*processes)));
+
+    *n = 0;
+    for (const struct process *to = stat->newest; to != NULL; to = to->older) {
+        bool any = false;
+
+        for (unsigned i = 0; i < sizeof(to->pulses) / sizeof(to->pulses[0]); i++) {
+            any |= to->pulses[i] > 0;
+        }
+        if (any) {
+            processes[(*n)++] = to;
+        }
+    }
+    qsort(processes, *n, sizeof(*processes), pulses_order);
+    return processes;
 }
 
 static bool call_used(const struct call *call)

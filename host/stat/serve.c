@@ -7,11 +7,13 @@
  */
 #include "host/stat/stat.h"
 
-/* The relations change: what runs has run for those of before. */
-static void all_account(struct stat *stat, uint64_t now)
+/* The relations change: those who run for others have run for those of before. */
+static void stat_serve_account(struct stat *stat, const struct thread *server, uint64_t now)
 {
-    for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
-        if (stat->cpus[cpu].current != NULL) {
+    for (unsigned cpu = 0; cpu < stat->ncpus; cpu++) {
+        const struct thread *current = stat->cpus[cpu].current;
+
+        if (current != NULL && (current->clients != NULL || current == server)) {
             cpu_account(stat, cpu, now);
         }
     }
@@ -37,10 +39,10 @@ static void unlink_client(struct thread *client)
 
 void serve_begin(struct stat *stat, struct thread *server, struct thread *client, uint64_t now)
 {
-    if (stat->cpus_uncovered > 0 || server == client) {
+    if (!stat->goes || server == client) {
         return;
     }
-    all_account(stat, now);
+    stat_serve_account(stat, server, now);
     unlink_client(client);
     client->server = server;
     client->served_epoch = stat->epoch;
@@ -54,7 +56,7 @@ void serve_begin(struct stat *stat, struct thread *server, struct thread *client
 void serve_unknown(struct stat *stat, struct thread *server, uint64_t now)
 {
     if (server->clients != NULL) {
-        all_account(stat, now);
+        stat_serve_account(stat, server, now);
     }
     while (server->clients != NULL) {
         unlink_client(server->clients);
@@ -64,7 +66,7 @@ void serve_unknown(struct stat *stat, struct thread *server, uint64_t now)
 void serve_end(struct stat *stat, struct thread *client, uint64_t now)
 {
     if (client->server != NULL) {
-        all_account(stat, now);
+        stat_serve_account(stat, client->server, now);
         unlink_client(client);
     }
 }
@@ -81,7 +83,8 @@ static struct thread *stat_serve_client_of(const struct stat *stat, const struct
 static void stat_serve_charge_client(struct stat *stat, struct thread *client,
                                      const struct thread *server, uint64_t cycles, uint64_t now)
 {
-    uint64_t key = (uint64_t)client->index << 32 | (uint32_t)server->pid;
+    uint32_t by = server->process == NULL ? 0 : server->process->index;
+    uint64_t key = (uint64_t)client->index << 32 | by;
     struct served *served = map_get(&stat->served, key);
 
     client->imposed += cycles;
@@ -95,7 +98,7 @@ static void stat_serve_charge_client(struct stat *stat, struct thread *client,
             return;
         }
         served->client = client;
-        served->server = server->pid;
+        served->server = server->process;
     }
     served->time += cycles;
 }

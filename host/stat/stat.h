@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "host/flow/flow.h"
 #include "host/kymo.h"
 #include "abi/sys/states.h"
 #include "abi/sys/trace.h"
@@ -17,7 +18,6 @@
 
 #define STAT_THREADS 65536
 #define STAT_PAIRS 1024
-#define STAT_OPEN 65536
 #define STAT_IRQS 1024
 #define STAT_CALLS 128
 #define STAT_ERRORS 512 /* larger error numbers count as 0 */
@@ -25,6 +25,9 @@
 #define STAT_IDLE_PID 1
 #define STAT_ROWS 40 /* of a table, unless all are wanted */
 #define STAT_SLOWEST 10
+#define STAT_COLUMNS 150 /* a terminal with fewer has rows of two lines, where they are long */
+#define STAT_COLUMNS_LEAST 40
+#define STAT_INDENT 6     /* of a line's second part */
 #define STAT_SERVED 16384 /* pairs of a client thread and a server process */
 #define STAT_NESTED 16    /* servers that work for servers */
 
@@ -38,8 +41,8 @@ struct map {
     void **values; /* NULL: free */
 };
 
-void *map_get(struct map *map, uint64_t key);  /* NULL: not there */
-void *map_make(struct map *map, uint64_t key); /* adds it; NULL: full */
+void *map_get(const struct map *map, uint64_t key); /* NULL: not there */
+void *map_make(struct map *map, uint64_t key);      /* adds it; NULL: full */
 void map_free(struct map *map);
 /* All values, in an array to be freed; *n of them. */
 void **map_values(const struct map *map, uint32_t *n);
@@ -68,30 +71,50 @@ void hist_free(struct hist *hist);
 /* ---- the account ------------------------------------------------------------------- */
 
 /*
- * Two clocks. A CPU's figures are over the time that the CPU is covered (cover.c): outside of it
- * events of the CPU are missing. What a thread does depends on every CPU, since any of them may
- * wake or run it: threads' figures are over the time in which all CPUs are covered, which the
- * common clock counts. It stands still while any CPU is not covered, and each time it stops or
- * goes on a new epoch begins: what was known of a thread that doesn't run is then unknown.
+ * The flow (host/flow/flow.h) says what threads do and which messages go between them. Its times
+ * are cycles of the trace clock here; the account adds up what it gives. A row of the tables is one
+ * life of a thread.
+ *
+ * Two clocks. A CPU's figures are over the time that the CPU is covered: outside of it events of
+ * the CPU are missing. What a thread does depends on every CPU, since any of them may wake or run
+ * it: threads' figures are over the time in which all CPUs are covered, which the common clock
+ * counts. It stands still while any CPU is not covered, and each time it stops or goes on a new
+ * epoch begins.
  */
-struct thread {
+struct open_send {           /* a message that a thread has sent */
+    struct pair *pair;       /* NULL: none is open */
+    uint64_t sent, received; /* 0: not yet */
+    struct thread *server;   /* NULL: not known */
+};
+
+struct process { /* one life of a process */
+    int32_t pid, ppid;
+    uint32_t index; /* in the order in which they were met */
+    bool named, destroyed;
+    char name[64];
+    uint64_t met;        /* when */
+    uint64_t running;    /* of all threads, from stat_finish() on */
+    uint64_t pulses[16]; /* sent to it, by COMM event */
+    struct process *older;
+};
+
+struct thread { /* one life of a thread */
     int32_t pid, tid;
     uint32_t index; /* in the order in which threads were met */
-    int state;      /* STATE_*; -1: not known */
-    int cpu;        /* it is current there, -1: nowhere that is known */
-    uint64_t since; /* common clock: when the state began */
-    uint32_t epoch; /* of the state */
-    /* The state's event came on a CPU of which it wasn't known what is current: that may be this
-     * thread, so the state counts from that CPU's next THRUNNING on. -1: it was known. */
-    int held;
-    uint32_t held_known;          /* which entry of its `known` that will be */
+    uint32_t life;  /* which of those that have had these ids, from 1 */
+    struct process *process;
+    int state; /* STATE_* since `since`; -1: not known */
+    int cpu;   /* it is current there, -1: nowhere that is known */
+    uint64_t since;
     uint64_t time[STATE_MAX + 2]; /* common clock, by state; RUNNING: while current on a CPU */
     uint64_t runs;                /* times it became current */
     uint64_t migrations;          /* of them on another CPU than before */
     int last_cpu;
     uint32_t last_epoch; /* of last_cpu */
-    bool destroyed;
+    bool idle;           /* it runs when its CPU has nothing to do */
+    bool gone;
     char name[64];
+    struct open_send send;
     /* Messages received and not replied to: threads that this one works for, the newest first. */
     struct thread *clients;
     struct thread *server;        /* the server thread that works for this client, or NULL */
@@ -100,44 +123,26 @@ struct thread {
     uint64_t imposed;             /* common clock: how long others ran on its behalf */
 };
 
-struct process {
-    int32_t pid, ppid;
-    bool named, destroyed;
-    char name[64];
-    uint64_t running; /* of all threads, from stat_finish() on */
-};
-
-struct pair { /* sender process -> receiver process */
-    int32_t from, to;
+struct pair {                   /* sender process -> receiver process */
+    const struct process *from; /* NULL: not known */
+    const struct process *to;
     uint64_t sent, replied, errors;
     struct hist latency; /* send to reply */
     struct hist wait;    /* send to receive */
 };
 
-struct open_send {     /* by sending thread */
-    struct pair *pair; /* NULL: nothing is open */
-    struct thread *client;
-    uint64_t sent, received; /* 0: not yet */
-    uint32_t epoch;
-    uint32_t rcvid;
-    int32_t to, server_tid; /* 0: not known */
-};
-
-struct slow { /* one of the slowest messages */
-    int32_t pid, tid, to, to_tid;
-    uint64_t sent, received, replied;
-    bool error;
+struct slow {                             /* one of the slowest messages */
+    const struct thread *client, *server; /* server: NULL: not known */
+    const struct process *to;
+    uint64_t sent, received; /* 0: not known */
+    uint64_t ended;
+    bool error, aborted; /* aborted: the client went on, or died, without a reply */
 };
 
 struct served { /* what a client thread had a server process do */
     struct thread *client;
-    int32_t server;
+    const struct process *server;
     uint64_t time; /* common clock: the server's threads ran for the client */
-};
-
-struct pulses {
-    int32_t to;
-    uint64_t count[16]; /* by COMM event */
 };
 
 struct irq {
@@ -154,15 +159,11 @@ struct call {
 struct cpu {
     bool covered;
     struct thread *current;
-    struct thread *told; /* current when it is covered next, as an injected THRUNNING says */
-    /* A message was handed over here: the next thread of the process `handed_to` that is READY on
-     * this CPU has it. 0: none. `handed`: from whom, NULL: that is not known. */
-    struct thread *handed;
+    /* A message of a client that is not known was handed over here: the next thread of this
+     * process that is READY on this CPU has it. 0: none. */
     int32_t handed_to;
     uint64_t since;
     uint64_t common_since; /* the same by the common clock */
-    uint64_t *known;       /* common clock: when it became known what is current */
-    uint32_t nknown, known_room;
     uint64_t busy, idle;
     uint64_t unknown; /* covered, but what ran is not known */
     uint64_t irq_time, events, events_covered, control;
@@ -172,13 +173,6 @@ struct cpu {
     } irqs[STAT_IRQ_DEPTH];
     unsigned depth;
     uint64_t lost[KYMO_TRACE_REASONS][KEV_CLASSES];
-};
-
-/* A CPU is covered from here on, or no longer. */
-struct turn {
-    uint64_t time;
-    uint8_t cpu;
-    bool covered;
 };
 
 /* The recorded filters: filter.c. */
@@ -195,23 +189,23 @@ struct stat_filter {
 /*
  * The account's stretches, for a caller that shows it over time (host/report/usage.c): their sums
  * are the account's figures. Called as they become known, all of them from stat_event() and
- * stat_finish(). Times are of the trace clock unless a comment names the common one.
+ * stat_finish(). Times are of the trace clock.
  */
 struct stat_watch {
     void *arg;
-    /* The common clock, at `common`, goes on or stops: a new epoch has begun. */
-    void (*epoch)(void *arg, uint64_t common, uint64_t now, bool goes);
+    /* The common clock goes on or stops: a new epoch has begun. */
+    void (*epoch)(void *arg, uint64_t now, bool goes);
     /* A covered CPU ran a thread; NULL: it is not known what. */
     void (*ran)(void *arg, unsigned cpu, const struct thread *thread, uint64_t from, uint64_t to);
     /* A thread became current on `cpu`; `from`: where it was before, -1: not known. */
     void (*moved)(void *arg, const struct thread *thread, int from, unsigned cpu, uint64_t now);
-    /* A thread that was not current was in a state; common clock, in this epoch. */
-    void (*waited)(void *arg, const struct thread *thread, unsigned state, uint32_t epoch,
-                   uint64_t from, uint64_t to);
+    /* A thread that was not current was in a state. */
+    void (*waited)(void *arg, const struct thread *thread, unsigned state, uint64_t from,
+                   uint64_t to);
     /* The steps of a message: sent (client NULL: not known), received, replied to. */
     void (*sent)(void *arg, const struct thread *client, int32_t to, uint64_t now);
-    void (*received)(void *arg, const struct open_send *send);
-    void (*replied)(void *arg, const struct open_send *send, uint64_t now, bool error);
+    void (*received)(void *arg, const struct thread *client);
+    void (*replied)(void *arg, const struct thread *client, uint64_t now, bool error);
     /* A server's thread ran for a client. */
     void (*served)(void *arg, const struct thread *client, const struct thread *server,
                    uint64_t from, uint64_t to);
@@ -226,12 +220,17 @@ struct stat {
     const struct stat_watch *watch; /* NULL: nobody watches */
     struct stat_filter filter;
     bool cut; /* the file ends too early */
-    struct turn *turns;
-    size_t nturns, turn; /* the next one */
-    unsigned cpus_all, cpus_uncovered;
+    struct kev_facts facts;
+    struct flow_source source;
+    struct flow *flow;
+    struct kev_item item;             /* that the flow takes */
+    int64_t next_turn;                /* before it no CPU begins or ends to be covered */
+    struct kev_span *spans[KEV_CPUS]; /* over which each CPU is covered */
+    long nspans[KEV_CPUS];
+    bool goes;                  /* all CPUs are covered */
     uint64_t common, common_at; /* the common clock, and when it was that */
-    uint64_t *epochs;           /* the common clock at the begin of each */
-    uint32_t epoch, epochs_room;
+    uint32_t epoch;
+    bool marked; /* events of state dumps are marked as such: one has come */
     bool
         missing; /* buffers are missing, or not those that were written (kev_next()'s last error) */
     uint64_t first, last;
@@ -243,11 +242,19 @@ struct stat {
     /* By number; the fast and the wide form of an event count as one. */
     uint64_t by_event[KEV_CLASSES][TRACE_EVENT_MASK + 1];
     uint64_t overflow;
-    struct map threads, processes, pairs, sends, receives, pulses, served;
+    struct thread **threads; /* all lives, by index */
+    uint32_t nthreads, threads_room;
+    uint32_t living;        /* threads that the flow follows */
+    struct process *newest; /* all lives of processes, the newest first */
+    uint32_t nprocesses;
+    struct map lives;     /* by pid and tid: struct thread *, the latest life */
+    struct map processes; /* by pid: struct process *, the latest life */
+    struct map pairs, served;
     struct slow slowest[STAT_SLOWEST];
     unsigned nslowest;
     struct irq irqs[STAT_IRQS];
     struct call calls[STAT_CALLS];
+    unsigned ncpus; /* of which something is known: the highest one + 1 */
     struct cpu cpus[KEV_CPUS];
 };
 
@@ -255,19 +262,26 @@ struct stat {
  * memory. */
 void *stat_grow(void *array, uint32_t *room, size_t bytes);
 struct stat *stat_new(struct kev *kev); /* NULL: out of memory */
-/* cover.c. Reads when CPUs begin and end to be covered, before the first event. Returns false if
- * there is no memory. */
-bool stat_cover(struct stat *stat);
-void stat_cover_until(struct stat *stat, uint64_t now); /* makes the turns up to an event */
-void stat_cover_end(struct stat *stat);
-/* Ends all coverage: nothing is covered from here on. */
-void stat_cover_stop(struct stat *stat, uint64_t now);
-/* filter.c. Called before stat_cover(); for each kernel call's entry. filter_doubt() returns why
- * figures may be wrong, NULL if they are right. */
+/* filter.c. Called before stat_cover(); for each kernel call's entry: whether it may hide events
+ * from then on. filter_doubt() returns why figures may be wrong, NULL if they are right. */
 void filter_read(struct stat *stat);
-void filter_event(struct stat *stat, const struct kev_event *event);
+bool filter_event(struct stat *stat, const struct kev_event *event);
 const char *filter_doubt(const struct stat *stat);
-uint64_t stat_common(const struct stat *stat, uint64_t now);
+/* cover.c. Finds when CPUs are covered, for the flow. Returns false if there is no memory. */
+bool stat_cover(struct stat *stat);
+void stat_cover_free(struct stat *stat);
+/* Functions of the flow: a CPU, or all of them, are covered from here on, or no longer. */
+void stat_cover_cpu(void *arg, unsigned cpu, int64_t ns, bool covered);
+void stat_cover_all(void *arg, int64_t ns, bool all);
+/* A time of the flow's as the account has it: not before the first event. */
+static inline uint64_t stat_now(const struct stat *stat, int64_t ns)
+{
+    return ns < 0 || (uint64_t)ns < stat->first ? stat->first : (uint64_t)ns;
+}
+static inline uint64_t stat_common(const struct stat *stat, uint64_t now)
+{
+    return stat->common + (stat->goes && now > stat->common_at ? now - stat->common_at : 0);
+}
 /* Returns true if all CPUs are covered now and were since this epoch began. */
 bool stat_known_since(const struct stat *stat, uint32_t epoch);
 bool stat_is_idle(const struct stat *stat, int32_t pid, int32_t tid);
@@ -281,25 +295,32 @@ void stat_event(struct stat *stat, const struct kev_event *event); /* account.c 
 void stat_finish(struct stat *stat);
 void stat_free(struct stat *stat); /* what it holds, not itself */
 
-/* threads.c */
-struct thread *thread_get(struct stat *stat, int32_t pid, int32_t tid);
+/* threads.c. The functions are those of the flow's that concern threads. */
+extern const struct flow_ops stat_flow_ops;
+/* The latest life of a thread, NULL: it is unknown; of a process, which is made if it is unknown:
+ * NULL: there are too many. */
+struct thread *thread_find(const struct stat *stat, int32_t pid, int32_t tid);
 struct process *process_get(struct stat *stat, int32_t pid);
+/* The row of a thread of the flow's, which is made if there is none. NULL: there are too many. */
+struct thread *stat_thread_of(struct stat *stat, struct flow_thread *of);
 void thread_event(struct stat *stat, const struct kev_event *event);
-/* Takes a name, or what else an event says of a process. False: it is of neither kind. */
-bool thread_named(struct stat *stat, const struct kev_event *event);
+/* Takes a name, or what else an event says of a process. */
+void thread_named(struct stat *stat, const struct kev_event *event);
 void threads_finish(struct stat *stat);
+void stat_threads_free(struct stat *stat);
 /* Accounts the time until now to the current thread of a CPU. */
 void cpu_account(struct stat *stat, unsigned cpu, uint64_t now);
-/* Sets the current thread that the capture reported, if there was none: the CPU is covered from
- * now. */
-void cpu_told(struct stat *stat, unsigned cpu, uint64_t now);
-/* Marks the current thread as unknown. */
-void cpu_forget(struct stat *stat, unsigned cpu, uint64_t now);
-const char *process_name(struct stat *stat, int32_t pid);
+const char *process_name(const struct process *process);
+/* account.c. Gives the flow an event, as that of a thread; NULL: of none. */
+void stat_flow_take(struct stat *stat, const struct kev_event *event, const struct thread *thread,
+                    struct flow_step *step);
 /* messages.c */
 void message_event(struct stat *stat, const struct kev_event *event);
-/* A thread is READY or gone: a message of it that is still open has lost its reply. */
-void message_over(struct stat *stat, struct thread *thread, uint64_t now);
+/* A message that was handed over is its server's. */
+void message_handed(struct stat *stat, const struct flow_step *step, uint64_t now);
+/* A function of the flow: no reply is seen any more. */
+void message_abandoned(void *arg, const struct flow_thread *of, int64_t ns,
+                       enum flow_ending ending);
 /* serve.c */
 void serve_begin(struct stat *stat, struct thread *server, struct thread *client, uint64_t now);
 /* The server has received a message of an unknown client, and works for that one. */
@@ -309,8 +330,11 @@ void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles, 
 
 struct stat_style {
     bool bold;
-    bool all; /* every row of every table */
+    bool all;         /* every row of every table */
+    unsigned columns; /* that the terminal has; 0: any number, lines are not folded */
 };
+/* In a row of a table: the end of its first line on a terminal that is too narrow for all of it. */
+const char *text_fold(const struct stat_style *style);
 
 void text_show(FILE *to, struct stat *stat, const struct stat_style *style); /* text.c */
 void text_threads(FILE *to, struct stat *stat, const struct stat_style *style);
@@ -331,7 +355,8 @@ const char *stat_doubt(const struct stat *stat);
 /* order.c: for the tables: arrays to be freed, most important first. */
 struct thread **threads_by_time(struct stat *stat, uint32_t *n);
 struct pair **pairs_by_count(struct stat *stat, uint32_t *n);
-struct pulses **pulses_by_pid(struct stat *stat, uint32_t *n);
+/* Returns the processes that were sent pulses. */
+const struct process **pulses_by_pid(struct stat *stat, uint32_t *n);
 struct served **served_by_time(struct stat *stat, uint32_t *n);
 unsigned calls_by_count(const struct stat *stat, unsigned order[STAT_CALLS]);
 /* For an interrupt: rate per second, and share of a CPU's time, over the covered time. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/escape.h"
+#include "host/memory_stream.h"
 #include "host/stat/stat.h"
 #include "lib/panic/text.h"
 
@@ -85,7 +86,11 @@ const char *stat_doubt(const struct stat *stat)
     if (kev_cut_doubt(stat->kev) != NULL) {
         return "the capture that it was cut out of is cut short or damaged";
     }
-    return missing > 0 && stat->lost + stat->recycled == 0 ? "buffers are missing" : NULL;
+    if (missing > 0 && stat->lost + stat->recycled == 0) {
+        return "buffers are missing";
+    }
+    /* Recovering passes over an end that comes too early: nothing was skipped for it. */
+    return damage->first[0] != '\0' ? "the file is cut short" : NULL;
 }
 
 uint64_t stat_overwritten(const struct stat *stat)
@@ -224,13 +229,14 @@ static void show_coverage(FILE *to, const struct stat *stat)
     }
 }
 
-static void stat_text_show_head(FILE *to, struct stat *stat)
+static void stat_text_show_head(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     const struct kev_info *info = kev_info(stat->kev);
     const char *doubt = stat_doubt(stat);
     uint64_t span = stat->last - stat->first;
     double seconds = stat_seconds(stat, span);
 
+    (void)style;
     put_path(to, info->path);
     fputs("\n  ", to);
     if (info->kymo) {
@@ -291,13 +297,67 @@ static void put_share(FILE *to, int columns, int digits, uint64_t part, uint64_t
     }
 }
 
+const char *text_fold(const struct stat_style *style)
+{
+    return style->columns > 0 && style->columns < STAT_COLUMNS ? "\n     " : "";
+}
+
+/* A line of words, of which those that don't fit stand below it. */
+static void stat_text_put_wrapped(FILE *to, const char *line, size_t length, size_t columns)
+{
+    size_t indent = 0;
+
+    while (indent + length > columns) {
+        size_t fits = columns - indent;
+
+        while (fits > STAT_INDENT && line[fits] != ' ') {
+            fits--;
+        }
+        if (fits <= STAT_INDENT) {
+            break; /* a word that fits nowhere */
+        }
+        fprintf(to, "%*s%.*s\n", (int)indent, "", (int)fits, line);
+        line += fits + 1;
+        length -= fits + 1;
+        indent = STAT_INDENT;
+    }
+    fprintf(to, "%*s%.*s\n", (int)indent, "", (int)length, line);
+}
+
+/* A part of the text whose lines are words. */
+static void stat_text_wrap(FILE *to, struct stat *stat, const struct stat_style *style,
+                           void (*show)(FILE *, struct stat *, const struct stat_style *))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *part;
+
+    if (style->columns == 0) {
+        show(to, stat, style);
+        return;
+    }
+    part = kymo_memory(memory_stream(&text, &size));
+    show(part, stat, style);
+    if (fclose(part) != 0) {
+        kymo_memory(NULL);
+    }
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+
+        stat_text_put_wrapped(to, line, length, style->columns);
+        line += length + 1;
+    }
+    free(text);
+}
+
 static void stat_text_show_cpus(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     const struct kev_info *info = kev_info(stat->kev);
 
     text_title(to, style, "CPUs, over the time that each is covered");
-    fprintf(to, "  %3s %8s %8s %8s %8s %10s %10s %8s %8s %10s\n", "cpu", "covered", "busy", "idle",
-            "unknown", "interrupt", "events", "buffers", "missing", "lost");
+    fprintf(to, "  %3s %8s %8s %8s %8s %10s%s %10s %8s %8s %10s\n", "cpu", "covered", "busy",
+            "idle", "unknown", "interrupt", text_fold(style), "events", "buffers", "missing",
+            "lost");
     for (unsigned i = 0; i < info->ncpu && i < KEV_CPUS; i++) {
         const struct cpu *cpu = &stat->cpus[i];
         uint64_t covered = stat_cpu_covered(cpu);
@@ -308,18 +368,18 @@ static void stat_text_show_cpus(FILE *to, struct stat *stat, const struct stat_s
         put_share(to, 8, 1, cpu->idle, cpu->busy + cpu->idle > 0 ? covered : 0);
         put_share(to, 8, 1, cpu->unknown, covered);
         put_share(to, 10, 2, cpu->irq_time, stat->filter.no_interrupts ? 0 : covered);
-        fprintf(to, " %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10" PRIu64 "\n", cpu->events,
-                info->cpu[i].buffers, info->cpu[i].missing, cpu_lost(cpu));
+        fprintf(to, "%s %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10" PRIu64 "\n", text_fold(style),
+                cpu->events, info->cpu[i].buffers, info->cpu[i].missing, cpu_lost(cpu));
     }
 }
 
 void text_show(FILE *to, struct stat *stat, const struct stat_style *style)
 {
-    stat_text_show_head(to, stat);
+    stat_text_wrap(to, stat, style, stat_text_show_head);
     stat_text_show_cpus(to, stat, style);
     text_threads(to, stat, style);
     text_messages(to, stat, style);
     text_calls(to, stat, style);
     text_events(to, stat, style);
-    text_losses(to, stat, style);
+    stat_text_wrap(to, stat, style, text_losses);
 }

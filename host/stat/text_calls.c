@@ -28,7 +28,7 @@ double irq_percent(const struct stat *stat, const struct irq *irq)
     return percent;
 }
 
-static void show_irq(FILE *to, struct stat *stat, unsigned line)
+static void show_irq(FILE *to, struct stat *stat, unsigned line, const struct stat_style *style)
 {
     const struct irq *irq = &stat->irqs[line];
     const char *name = kev_irq_name(stat->kev, line);
@@ -40,9 +40,9 @@ static void show_irq(FILE *to, struct stat *stat, unsigned line)
         fprintf(to, " %9s\n", "-");
         return;
     }
-    fprintf(to, " %9s %9s %12.6f %9.3f %%\n", text_time(stat, irq->time / irq->timed, mean),
-            text_time(stat, irq->max, max), stat_seconds(stat, irq->max_at - stat->first),
-            irq_percent(stat, irq));
+    fprintf(to, " %9s %9s%s %12.6f %9.3f %%\n", text_time(stat, irq->time / irq->timed, mean),
+            text_time(stat, irq->max, max), text_fold(style),
+            stat_seconds(stat, irq->max_at - stat->first), irq_percent(stat, irq));
 }
 
 static void stat_text_show_irqs(FILE *to, struct stat *stat, const struct stat_style *style)
@@ -55,11 +55,11 @@ static void stat_text_show_irqs(FILE *to, struct stat *stat, const struct stat_s
         }
         if (!title) {
             text_title(to, style, "Interrupts, time in their first part");
-            fprintf(to, "  %5s %-16s %9s %9s %9s %9s %12s %11s\n", "line", "name", "count", "per s",
-                    "mean", "max", "at s", "of the time");
+            fprintf(to, "  %5s %-16s %9s %9s %9s %9s%s %12s %11s\n", "line", "name", "count",
+                    "per s", "mean", "max", text_fold(style), "at s", "of the time");
             title = true;
         }
-        show_irq(to, stat, line);
+        show_irq(to, stat, line, style);
     }
 }
 

@@ -2,41 +2,45 @@
 /* The tables of messages and pulses between processes, and of servers' work for clients. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "host/life.h"
 #include "host/stat/stat.h"
 
 #define NAME_COLUMNS 20
 #define THREAD_COLUMNS 24
 
 /* Name and pid in NAME_COLUMNS: the name gives way. */
-static void show_process(FILE *to, struct stat *stat, int32_t pid)
+static void show_process(FILE *to, const struct process *process)
 {
     char name[NAME_COLUMNS + 1], number[16];
     int room;
 
-    if (pid == 0) {
+    if (process == NULL) {
         fprintf(to, "%-*s", NAME_COLUMNS, "?");
         return;
     }
-    room = NAME_COLUMNS - snprintf(number, sizeof(number), " (%d)", pid);
-    snprintf(name, sizeof(name), "%.*s%s", room, process_name(stat, pid), number);
+    room = NAME_COLUMNS - snprintf(number, sizeof(number), " (%d)", process->pid);
+    snprintf(name, sizeof(name), "%.*s%s", room, process_name(process), number);
     fprintf(to, "%-*s", NAME_COLUMNS, name);
 }
 
-static void show_pair(FILE *to, struct stat *stat, const struct pair *pair)
+static void show_pair(FILE *to, struct stat *stat, const struct pair *pair,
+                      const struct stat_style *style)
 {
     static const unsigned percents[] = {50, 90, 99};
     char time[24];
 
     fputs("  ", to);
-    show_process(to, stat, pair->from);
+    show_process(to, pair->from);
     fputs(" -> ", to);
-    show_process(to, stat, pair->to);
+    show_process(to, pair->to);
     fprintf(to, " %9" PRIu64 " %7" PRIu64, pair->sent, pair->errors);
     if (pair->latency.count == 0) {
         fputs("         -\n", to);
         return;
     }
+    fputs(text_fold(style), to);
     for (unsigned i = 0; i < 3; i++) {
         fprintf(to, " %9s", text_time(stat, hist_percentile(&pair->latency, percents[i]), time));
     }
@@ -58,26 +62,32 @@ static void show_pairs(FILE *to, struct stat *stat, const struct stat_style *sty
 
     if (pairs != NULL && n > 0) {
         text_title(to, style, "Messages, from send to reply");
-        fprintf(to, "  %-*s    %-*s %9s %7s %9s %9s %9s %9s %12s\n", NAME_COLUMNS, "sender",
-                NAME_COLUMNS, "receiver", "sent", "errors", "p50", "p90", "p99", "max", "at s");
+        fprintf(to, "  %-*s    %-*s %9s %7s%s %9s %9s %9s %9s %12s\n", NAME_COLUMNS, "sender",
+                NAME_COLUMNS, "receiver", "sent", "errors", text_fold(style), "p50", "p90", "p99",
+                "max", "at s");
         rows = style->all || n <= STAT_ROWS ? n : STAT_ROWS;
         for (uint32_t i = 0; i < rows; i++) {
-            show_pair(to, stat, pairs[i]);
+            show_pair(to, stat, pairs[i], style);
         }
         stat_messages_show_rest(to, n - rows);
     }
     free(pairs);
 }
 
-/* Name, pid and thread; a thread that is not known is not shown. */
-static void stat_messages_show_thread(FILE *to, struct stat *stat, int32_t pid, int32_t tid)
+/* Name, pid and thread; thread: NULL if it is not known, and not shown. */
+static void stat_messages_show_thread(FILE *to, const struct process *process,
+                                      const struct thread *thread)
 {
-    char name[THREAD_COLUMNS + 1], number[24];
-    int room = tid > 0 ? snprintf(number, sizeof(number), " (%d/%d)", pid, tid)
-                       : snprintf(number, sizeof(number), " (%d)", pid);
+    char number[LIFE_TEXT + 16], tid[LIFE_TEXT];
+    int32_t pid = process == NULL ? thread == NULL ? 0 : thread->pid : process->pid;
+    int room = thread != NULL ? snprintf(number, sizeof(number), " (%d/%s)", pid,
+                                         life_tid_text(thread->tid, thread->life, tid))
+                              : snprintf(number, sizeof(number), " (%d)", pid);
 
-    snprintf(name, sizeof(name), "%.*s%s", THREAD_COLUMNS - room, process_name(stat, pid), number);
-    fprintf(to, "%-*s", THREAD_COLUMNS, name);
+    const char *name = process_name(process);
+
+    room = room < THREAD_COLUMNS ? THREAD_COLUMNS - room : 0;
+    fprintf(to, "%.*s%-*s", room, name, THREAD_COLUMNS - (int)strnlen(name, (size_t)room), number);
 }
 
 static void stat_messages_show_slowest(FILE *to, struct stat *stat, const struct stat_style *style)
@@ -86,23 +96,28 @@ static void stat_messages_show_slowest(FILE *to, struct stat *stat, const struct
         return;
     }
     text_title(to, style, "Slowest messages");
-    fprintf(to, "  %-*s    %-*s %12s %9s %9s %9s\n", THREAD_COLUMNS, "client", THREAD_COLUMNS,
-            "server", "sent at s", "received", "replied", "in all");
+    fprintf(to, "  %-*s    %-*s%s %12s %9s %9s %9s\n", THREAD_COLUMNS, "client", THREAD_COLUMNS,
+            "server", text_fold(style), "sent at s", "received", "replied", "in all");
     for (unsigned i = 0; i < stat->nslowest; i++) {
         const struct slow *slow = &stat->slowest[i];
         char received[24] = "-", replied[24] = "-", all[24];
 
         if (slow->received > 0) {
             text_time(stat, slow->received - slow->sent, received);
-            text_time(stat, slow->replied - slow->received, replied);
+        }
+        if (slow->received > 0 && !slow->aborted) {
+            text_time(stat, slow->ended - slow->received, replied);
         }
         fputs("  ", to);
-        stat_messages_show_thread(to, stat, slow->pid, slow->tid);
+        stat_messages_show_thread(to, slow->client->process, slow->client);
         fputs(" -> ", to);
-        stat_messages_show_thread(to, stat, slow->to, slow->to_tid);
-        fprintf(to, " %12.6f %9s %9s %9s%s\n", stat_seconds(stat, slow->sent - stat->first),
-                received, replied, text_time(stat, slow->replied - slow->sent, all),
-                slow->error ? " error" : "");
+        stat_messages_show_thread(to, slow->to, slow->server);
+        fprintf(to, "%s %12.6f %9s %9s %9s%s\n", text_fold(style),
+                stat_seconds(stat, slow->sent - stat->first), received, replied,
+                text_time(stat, slow->ended - slow->sent, all),
+                slow->error     ? " error"
+                : slow->aborted ? " no reply"
+                                : "");
     }
 }
 
@@ -118,13 +133,13 @@ static void stat_messages_show_served(FILE *to, struct stat *stat, const struct 
         rows = style->all || n <= STAT_ROWS ? n : STAT_ROWS;
         for (uint32_t i = 0; i < rows; i++) {
             const struct thread *client = served[i]->client;
-            const struct process *server = process_get(stat, served[i]->server);
+            const struct process *server = served[i]->server;
             char time[24];
 
             fputs("  ", to);
-            stat_messages_show_thread(to, stat, client->pid, client->tid);
+            stat_messages_show_thread(to, client->process, client);
             fputs(" -> ", to);
-            show_process(to, stat, served[i]->server);
+            show_process(to, server);
             fprintf(to, " %9s %10.2f %%\n", text_time(stat, served[i]->time, time),
                     stat_percent(served[i]->time, server == NULL ? 0 : server->running));
         }
@@ -136,7 +151,7 @@ static void stat_messages_show_served(FILE *to, struct stat *stat, const struct 
 static void stat_messages_show_pulses(FILE *to, struct stat *stat, const struct stat_style *style)
 {
     uint32_t n, rows;
-    struct pulses **pulses = pulses_by_pid(stat, &n);
+    const struct process **pulses = pulses_by_pid(stat, &n);
 
     if (pulses != NULL && n > 0) {
         text_title(to, style, "Pulses");
@@ -144,10 +159,10 @@ static void stat_messages_show_pulses(FILE *to, struct stat *stat, const struct 
                 "system", "received");
         rows = style->all || n <= STAT_ROWS ? n : STAT_ROWS;
         for (uint32_t i = 0; i < rows; i++) {
-            const uint64_t *count = pulses[i]->count;
+            const uint64_t *count = pulses[i]->pulses;
 
             fputs("  ", to);
-            show_process(to, stat, pulses[i]->to);
+            show_process(to, pulses[i]);
             fprintf(to, " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n", count[1],
                     count[4], count[5] + count[6] + count[7] + count[8], count[3]);
         }

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/life.h"
 #include "host/stat/stat.h"
 
 #define NAME_COLUMNS 24
 #define STATES_SHOWN 4
+#define STATES_FOLDED 3 /* shown on a row's second line */
 
 static void show_name(FILE *to, struct stat *stat, const struct thread *thread)
 {
@@ -18,9 +20,9 @@ static void show_name(FILE *to, struct stat *stat, const struct thread *thread)
     if (stat_is_idle(stat, thread->pid, thread->tid) && kev_info(stat->kev)->kymo) {
         snprintf(name, sizeof(name), "(idle, CPU %d)", thread->tid - 1);
     } else if (thread->name[0] != '\0') {
-        snprintf(name, sizeof(name), "%s/%s", process_name(stat, thread->pid), thread->name);
+        snprintf(name, sizeof(name), "%s/%s", process_name(thread->process), thread->name);
     } else {
-        snprintf(name, sizeof(name), "%s", process_name(stat, thread->pid));
+        snprintf(name, sizeof(name), "%s", process_name(thread->process));
     }
     fprintf(to, " %-*.*s", NAME_COLUMNS, NAME_COLUMNS, name);
 }
@@ -35,12 +37,13 @@ static void show_state(FILE *to, struct stat *stat, unsigned state, double perce
     fprintf(to, " %s %.1f %%", name == NULL ? "?" : name, percent);
 }
 
-/* The blocked states by share, at most STATES_SHOWN. */
-static void show_states(FILE *to, struct stat *stat, const struct thread *thread, uint64_t whole)
+/* The blocked states by share. */
+static void show_states(FILE *to, struct stat *stat, const struct thread *thread, uint64_t whole,
+                        unsigned most_shown)
 {
     bool shown[STATE_MAX] = {[STATE_DEAD] = true, [STATE_RUNNING] = true, [STATE_READY] = true};
 
-    for (unsigned n = 0; n < STATES_SHOWN; n++) {
+    for (unsigned n = 0; n < most_shown; n++) {
         unsigned most = STATE_RUNNING;
 
         for (unsigned i = 0; i < STATE_MAX; i++) {
@@ -57,12 +60,13 @@ static void show_states(FILE *to, struct stat *stat, const struct thread *thread
     }
 }
 
-static void stat_threads_show_one(FILE *to, struct stat *stat, const struct thread *thread)
+static void stat_threads_show_one(FILE *to, struct stat *stat, const struct thread *thread,
+                                  const struct stat_style *style)
 {
     uint64_t whole = stat_thread_covered(stat, thread);
     uint64_t running = stat_thread_running(stat, thread);
     bool idle = stat_is_idle(stat, thread->pid, thread->tid);
-    char time[24], share[24] = "-", ready[24] = "-", migrated[24] = "-";
+    char tid[LIFE_TEXT], time[24], share[24] = "-", ready[24] = "-", migrated[24] = "-";
 
     if (whole > 0) {
         snprintf(share, sizeof(share), "%.2f %%", stat_percent(running, whole));
@@ -73,13 +77,15 @@ static void stat_threads_show_one(FILE *to, struct stat *stat, const struct thre
     if (whole > 0) {
         snprintf(migrated, sizeof(migrated), "%" PRIu64, thread->migrations);
     }
-    fprintf(to, "  %8d %3d", thread->pid, thread->tid);
+    fprintf(to, "  %8d %3s", thread->pid, life_tid_text(thread->tid, thread->life, tid));
     show_name(to, stat, thread);
-    fprintf(to, " %9s %6.1f %% %8s %8s %8" PRIu64 " %8s",
+    fprintf(to, " %9s %6.1f %% %8s %8s%s %8" PRIu64 " %8s",
             whole > 0 ? text_time(stat, running, time) : "-",
-            stat_percent(whole, stat->last - stat->first), share, ready, thread->runs, migrated);
+            stat_percent(whole, stat->last - stat->first), share, ready, text_fold(style),
+            thread->runs, migrated);
     if (!idle) {
-        show_states(to, stat, thread, whole);
+        show_states(to, stat, thread, whole,
+                    text_fold(style)[0] == '\0' ? STATES_SHOWN : STATES_FOLDED);
     }
     fputc('\n', to);
 }
@@ -115,8 +121,9 @@ void text_threads(FILE *to, struct stat *stat, const struct stat_style *style)
         return;
     }
     text_title(to, style, "Threads by CPU time, shares of the time that each is covered");
-    fprintf(to, "  %8s %3s %-*s %9s %8s %8s %8s %8s %8s  %s\n", "pid", "tid", NAME_COLUMNS, "name",
-            "cpu time", "covered", "running", "ready", "runs", "migrated", "blocked");
+    fprintf(to, "  %8s %3s %-*s %9s %8s %8s %8s%s %8s %8s  %s\n", "pid", "tid", NAME_COLUMNS,
+            "name", "cpu time", "covered", "running", "ready", text_fold(style), "runs", "migrated",
+            "blocked");
     idle = idle_start(stat, threads, n);
     rows = style->all || idle <= STAT_ROWS ? idle : STAT_ROWS;
     for (uint32_t i = 0; i < n; i++) {
@@ -125,7 +132,7 @@ void text_threads(FILE *to, struct stat *stat, const struct stat_style *style)
             i = idle;
         }
         if (i < n) {
-            stat_threads_show_one(to, stat, threads[i]);
+            stat_threads_show_one(to, stat, threads[i], style);
         }
     }
     free(threads);

@@ -1,68 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads: who ran where how long, and how long each was in which state. A thread runs from its
- * THRUNNING on a CPU until the next THRUNNING there; a state that it takes on while it is still
- * current (it has just blocked) begins when it leaves the CPU. Nothing is carried over a gap in the
- * coverage (stat.h): what is not known is in no state's time. Proof: test/host/stat/known_test.c.
+ * Threads: the sums of what the flow gives of them. A row is one life of a thread, as in all tools:
+ * a pid and a tid that are used again are another row. Proof: test/host/stat/known_test.c,
+ * test/host/stat/stat_test.c, test/host/stat/why.py.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/escape.h"
+#include "host/pr_th.h"
 #include "host/stat/stat.h"
 
-#define EVENT_CREATE 24
-#define EVENT_DESTROY 25
-#define EVENT_PROCCREATE 64
-#define EVENT_PROCDESTROY 128
-#define EVENT_PROCCREATE_NAME 192
-#define EVENT_PROCDESTROY_NAME 256
-#define EVENT_PROCTHREAD_NAME 320
+/* ---- processes ----------------------------------------------------------------------- */
 
-static uint64_t thread_key(int32_t pid, int32_t tid)
+static struct process *stat_threads_process_make(struct stat *stat, int32_t pid)
 {
-    return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-}
+    struct process **latest = map_get(&stat->processes, (uint32_t)pid), *process;
 
-struct thread *thread_get(struct stat *stat, int32_t pid, int32_t tid)
-{
-    struct thread *thread = map_get(&stat->threads, thread_key(pid, tid));
-
-    if (thread == NULL) {
-        thread = map_make(&stat->threads, thread_key(pid, tid));
-        if (thread == NULL) {
-            stat->overflow++;
-            return NULL;
-        }
-        thread->pid = pid;
-        thread->tid = tid;
-        thread->index = stat->threads.count;
-        thread->state = -1;
-        thread->cpu = -1;
-        thread->last_cpu = -1;
-        thread->held = -1;
+    if (latest == NULL) {
+        latest = map_make(&stat->processes, (uint32_t)pid);
     }
-    return thread;
+    if (latest == NULL || (stat->nprocesses >= STAT_THREADS && *latest == NULL)) {
+        stat->overflow++;
+        return NULL;
+    }
+    if (stat->nprocesses >= STAT_THREADS) { /* its lives are one from here on */
+        stat->overflow++;
+        return *latest;
+    }
+    process = kymo_memory(calloc(1, sizeof(*process)));
+    *process = (struct process){
+        .pid = pid, .index = ++stat->nprocesses, .met = stat->last, .older = stat->newest};
+    stat->newest = *latest = process;
+    return process;
 }
 
 struct process *process_get(struct stat *stat, int32_t pid)
 {
-    struct process *process = map_get(&stat->processes, (uint32_t)pid);
+    struct process **latest = map_get(&stat->processes, (uint32_t)pid);
 
-    if (process == NULL) {
-        process = map_make(&stat->processes, (uint32_t)pid);
-        if (process == NULL) {
-            stat->overflow++;
-            return NULL;
-        }
-        process->pid = pid;
-    }
-    return process;
+    return latest != NULL && *latest != NULL ? *latest : stat_threads_process_make(stat, pid);
 }
 
-const char *process_name(struct stat *stat, int32_t pid)
+const char *process_name(const struct process *process)
 {
-    struct process *process = map_get(&stat->processes, (uint32_t)pid);
-
     return process != NULL && process->named ? process->name : "?";
 }
 
@@ -85,15 +66,128 @@ static void text_take(char to[64], const struct kev_event *event, unsigned word)
     to[used] = '\0';
 }
 
-static uint64_t stat_threads_span_cycles(uint64_t from, uint64_t to)
+/* A process that is made, other than by a state dump, is another one than that which had the pid
+ * before, as host/kev/life.c has it. */
+static struct process *stat_threads_process_of(struct stat *stat, const struct kev_event *event,
+                                               bool made)
 {
-    return to > from ? to - from : 0;
+    struct process *process = process_get(stat, (int32_t)kev_word(event, 1));
+    bool again = stat->marked && !event->dumped && !event->injected && made;
+
+    if (process != NULL &&
+        ((made && process->destroyed) || (again && process->met < event->time))) {
+        process = stat_threads_process_make(stat, process->pid);
+    }
+    return process;
 }
+
+static void process_event(struct stat *stat, const struct kev_event *event, unsigned number)
+{
+    bool made = number == PR_TH_PROCCREATE || number == PR_TH_PROCCREATE_NAME;
+    struct process *process = stat_threads_process_of(stat, event, made);
+
+    if (process == NULL) {
+        return;
+    }
+    process->ppid = (int32_t)kev_word(event, 0);
+    if (number == PR_TH_PROCCREATE_NAME || number == PR_TH_PROCDESTROY_NAME) {
+        text_take(process->name, event, 2);
+        process->named = process->name[0] != '\0';
+    }
+    process->destroyed = number == PR_TH_PROCDESTROY || number == PR_TH_PROCDESTROY_NAME;
+}
+
+/* ---- threads ------------------------------------------------------------------------- */
+
+static uint64_t thread_key(int32_t pid, int32_t tid)
+{
+    return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
+
+struct thread *thread_find(const struct stat *stat, int32_t pid, int32_t tid)
+{
+    struct thread **latest = map_get(&stat->lives, thread_key(pid, tid));
+
+    return latest == NULL ? NULL : *latest;
+}
+
+/* The process of a thread that begins: not one that has ended. */
+static struct process *stat_threads_process(struct stat *stat, int32_t pid)
+{
+    struct process *process = process_get(stat, pid);
+
+    return process != NULL && process->destroyed ? stat_threads_process_make(stat, pid) : process;
+}
+
+/* The latest life of a thread if it has not ended, else a new one. NULL: there are too many. */
+static struct thread *stat_threads_get(struct stat *stat, int32_t pid, int32_t tid)
+{
+    struct thread *before = thread_find(stat, pid, tid), *thread, **latest;
+
+    if (before != NULL && !before->gone) {
+        return before;
+    }
+    if (stat->nthreads >= STAT_THREADS) {
+        stat->overflow++;
+        return before; /* its lives are one from here on */
+    }
+    latest = before != NULL ? map_get(&stat->lives, thread_key(pid, tid))
+                            : map_make(&stat->lives, thread_key(pid, tid));
+    if (stat->nthreads == stat->threads_room) {
+        stat->threads = stat_grow(stat->threads, &stat->threads_room, sizeof(struct thread *));
+    }
+    thread = kymo_memory(calloc(1, sizeof(*thread)));
+    *thread = (struct thread){.pid = pid,
+                              .tid = tid,
+                              .index = stat->nthreads,
+                              .life = before == NULL ? 1 : before->life + 1,
+                              .process = stat_threads_process(stat, pid),
+                              .idle = stat_is_idle(stat, pid, tid),
+                              .state = -1,
+                              .cpu = -1,
+                              .last_cpu = -1};
+    stat->threads[stat->nthreads++] = *latest = thread;
+    return thread;
+}
+
+struct thread *stat_thread_of(struct stat *stat, struct flow_thread *of)
+{
+    struct thread *thread;
+
+    if (of->mark != FLOW_UNMARKED) {
+        return stat->threads[of->mark];
+    }
+    thread = stat_threads_get(stat, of->pid, of->tid);
+    if (thread != NULL) {
+        thread->gone = false;
+        of->mark = thread->index;
+    }
+    return thread;
+}
+
+void thread_named(struct stat *stat, const struct kev_event *event)
+{
+    unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
+    struct thread *thread;
+
+    if (number != PR_TH_PROCTHREAD_NAME) {
+        if (number >= PR_TH_PROCCREATE) {
+            process_event(stat, event, number);
+        }
+        return;
+    }
+    thread = stat_threads_get(stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
+    if (thread != NULL) {
+        text_take(thread->name, event, 2);
+    }
+}
+
+/* ---- what the flow gives ------------------------------------------------------------- */
 
 void cpu_account(struct stat *stat, unsigned on, uint64_t now)
 {
     struct cpu *cpu = &stat->cpus[on];
-    uint64_t time = cpu->covered ? stat_threads_span_cycles(cpu->since, now) : 0;
+    uint64_t time = cpu->covered && now > cpu->since ? now - cpu->since : 0;
     uint64_t common = stat_common(stat, now);
     struct thread *current = cpu->current;
 
@@ -103,10 +197,10 @@ void cpu_account(struct stat *stat, unsigned on, uint64_t now)
     if (current == NULL) {
         cpu->unknown += time;
     } else {
-        uint64_t ran = stat_threads_span_cycles(cpu->common_since, common);
+        uint64_t ran = common > cpu->common_since ? common - cpu->common_since : 0;
 
         current->time[STATE_RUNNING] += ran;
-        if (stat_is_idle(stat, current->pid, current->tid)) {
+        if (current->idle) {
             cpu->idle += time;
         } else {
             cpu->busy += time;
@@ -119,82 +213,84 @@ void cpu_account(struct stat *stat, unsigned on, uint64_t now)
     cpu->common_since = common;
 }
 
-void cpu_forget(struct stat *stat, unsigned on, uint64_t now)
+static void stat_threads_met(void *arg, struct flow_thread *of, int64_t ns)
 {
-    struct cpu *cpu = &stat->cpus[on];
-    struct thread *thread = cpu->current;
+    struct stat *stat = arg;
 
-    cpu_account(stat, on, now);
-    cpu->current = NULL;
-    cpu->handed = NULL;
-    cpu->handed_to = 0;
+    (void)of;
+    (void)ns;
+    stat->living++;
+}
+
+static void stat_threads_gone(void *arg, const struct flow_thread *of, int64_t ns)
+{
+    struct stat *stat = arg;
+
+    (void)ns;
+    stat->living--;
+    if (of->mark != FLOW_UNMARKED) {
+        stat->threads[of->mark]->gone = true;
+    }
+}
+
+static void stat_threads_begin(void *arg, struct flow_thread *of, struct flow_state *state)
+{
+    struct stat *stat = arg;
+    struct thread *thread = stat_thread_of(stat, of);
+
+    if (state->state == STATE_RUNNING) {
+        struct cpu *cpu = &stat->cpus[state->cpu];
+        uint64_t now = stat_now(stat, state->since);
+
+        if (cpu->since != now) { /* else up to here what ran before has been accounted */
+            cpu_account(stat, (unsigned)state->cpu, now);
+        }
+        cpu->current = thread;
+        stat->ncpus = (unsigned)state->cpu < stat->ncpus ? stat->ncpus : (unsigned)state->cpu + 1;
+    }
     if (thread != NULL) {
-        thread->cpu = -1;
-        thread->state = -1;
-        thread->last_epoch = stat->epoch;
+        thread->state = state->state;
+        thread->cpu = state->cpu;
     }
 }
 
-/* The thread that was current leaves its CPU for another one. Which state that it has since taken
- * on is known if it was seen; a thread that leaves without is in a state that was not recorded. */
-static void stat_threads_leave_cpu(struct stat *stat, unsigned on, uint64_t now)
+static void stat_threads_span(void *arg, const struct flow_thread *of,
+                              const struct flow_state *state, int64_t to, bool ended)
 {
-    struct thread *thread = stat->cpus[on].current;
-    int state = thread == NULL ? -1 : thread->state;
+    struct stat *stat = arg;
+    struct thread *thread = of->mark == FLOW_UNMARKED ? NULL : stat->threads[of->mark];
+    uint64_t from = stat_now(stat, state->since), until = stat_now(stat, to);
 
-    cpu_forget(stat, on, now);
-    if (thread != NULL && state != STATE_RUNNING && thread->epoch == stat->epoch) {
-        thread->state = state;
+    (void)ended;
+    if (state->state == STATE_RUNNING) {
+        cpu_account(stat, (unsigned)state->cpu, until);
+        stat->cpus[state->cpu].current = NULL;
     }
-    if (thread != NULL) {
-        thread->since = stat_common(stat, now);
-        thread->held = -1;
-    }
-}
-
-/* Returns the latest time at which the state can have begun. */
-static uint64_t state_since(const struct stat *stat, const struct thread *thread, uint64_t now)
-{
-    const struct cpu *cpu;
-
-    if (thread->held < 0) {
-        return thread->since;
-    }
-    cpu = &stat->cpus[thread->held];
-    if (cpu->nknown == thread->held_known) {
-        return now;
-    }
-    return cpu->known[thread->held_known] > thread->since ? cpu->known[thread->held_known]
-                                                          : thread->since;
-}
-
-/* Until now, or until the state was no longer known. */
-static void state_account(struct stat *stat, struct thread *thread, uint64_t now)
-{
-    uint64_t common = stat_common(stat, now);
-
-    if (thread->cpu >= 0) {
+    if (thread == NULL) {
         return;
     }
-    if (thread->state >= 0) {
-        uint64_t until = thread->epoch == stat->epoch ? common : stat->epochs[thread->epoch + 1];
-
-        uint64_t from = state_since(stat, thread, common);
-
-        thread->time[thread->state] += stat_threads_span_cycles(from, until);
+    if (state->state == STATE_RUNNING) {
+        thread->cpu = -1;
+        thread->last_cpu = state->cpu;
+        thread->last_epoch = stat->epoch;
+    } else {
+        thread->time[state->state] += until - from;
         if (stat->watch != NULL && from < until) {
-            stat->watch->waited(stat->watch->arg, thread, (unsigned)thread->state, thread->epoch,
-                                from, until);
-        }
-        if (thread->epoch != stat->epoch) {
-            thread->state = -1;
+            stat->watch->waited(stat->watch->arg, thread, (unsigned)state->state, from, until);
         }
     }
-    thread->since = common;
-    if (thread->held >= 0 && stat->cpus[thread->held].nknown != thread->held_known) {
-        thread->held = -1;
-    }
+    thread->state = -1;
 }
+
+const struct flow_ops stat_flow_ops = {.thread = stat_threads_met,
+                                       .gone = stat_threads_gone,
+                                       .begin = stat_threads_begin,
+                                       .span = stat_threads_span,
+                                       .abandon = message_abandoned,
+                                       .cpu = stat_cover_cpu,
+                                       .covered = stat_cover_all};
+
+/* ---- events -------------------------------------------------------------------------- */
 
 static void thread_moves(struct stat *stat, struct thread *thread, unsigned on, uint64_t now)
 {
@@ -209,176 +305,96 @@ static void thread_moves(struct stat *stat, struct thread *thread, unsigned on, 
     thread->last_epoch = stat->epoch;
 }
 
-static void stat_cpu_known(struct stat *stat, struct cpu *cpu, uint64_t now)
-{
-    if (cpu->nknown == cpu->known_room) {
-        cpu->known = stat_grow(cpu->known, &cpu->known_room, sizeof(*cpu->known));
-    }
-    cpu->known[cpu->nknown++] = stat_common(stat, now);
-}
-
-void cpu_told(struct stat *stat, unsigned on, uint64_t now)
+/* A message of a client that is not known may have been handed over here. */
+static void stat_threads_unknown_client(struct stat *stat, struct thread *thread, unsigned on,
+                                        unsigned number, uint64_t now)
 {
     struct cpu *cpu = &stat->cpus[on];
-    struct thread *thread = cpu->told;
 
-    if (thread == NULL || thread->cpu >= 0 || cpu->current != NULL) {
-        return;
+    if (cpu->handed_to != 0 && number == STATE_READY && thread->pid == cpu->handed_to) {
+        serve_unknown(stat, thread, now);
     }
-    state_account(stat, thread, now);
-    thread->cpu = (int)on;
-    thread->state = STATE_RUNNING;
-    thread->held = -1;
-    thread->epoch = thread->last_epoch = stat->epoch;
-    thread->last_cpu = (int)on;
-    cpu->current = thread;
-    stat_cpu_known(stat, cpu, now);
-}
-
-static void stat_threads_run(struct stat *stat, struct thread *thread, unsigned on, uint64_t now)
-{
-    struct cpu *cpu = &stat->cpus[on];
-    bool known = cpu->current != NULL;
-
-    /* No interrupt's first part is left for a thread: the exit of what is open is not here, as
-     * that of an interrupt that came while the recording began. */
-    cpu->depth = 0;
-    if (cpu->current != thread) {
-        if (thread->cpu >= 0) {
-            stat_threads_leave_cpu(stat, (unsigned)thread->cpu, now);
-        }
-        stat_threads_leave_cpu(stat, on, now);
-        state_account(stat, thread, now);
-        thread_moves(stat, thread, on, now);
-        if (!cpu->covered) { /* how long it runs is not known */
-            thread->state = -1;
-            return;
-        }
-        thread->cpu = (int)on;
-        cpu->current = thread;
-    }
-    if (!known) {
-        stat_cpu_known(stat, cpu, now);
-    }
-    thread->state = STATE_RUNNING;
-    thread->held = -1;
-    thread->epoch = stat->epoch;
-}
-
-/* The thread of the server that has just been handed a message. */
-static void thread_handed(struct stat *stat, struct thread *thread, const struct kev_event *event,
-                          unsigned state)
-{
-    struct cpu *cpu = &stat->cpus[event->cpu];
-    struct thread *client = cpu->handed;
-    bool handed = cpu->handed_to != 0 && state == STATE_READY && thread->pid == cpu->handed_to;
-
-    cpu->handed = NULL;
     cpu->handed_to = 0;
-    if (handed && client == NULL) {
-        serve_unknown(stat, thread, event->time);
-    } else if (handed) {
-        struct open_send *send = map_get(&stat->sends, thread_key(client->pid, client->tid));
-
-        serve_begin(stat, thread, client, event->time);
-        if (send != NULL && send->pair != NULL) {
-            send->server_tid = thread->tid;
-        }
-    }
 }
 
-static void thread_state(struct stat *stat, struct thread *thread, const struct kev_event *event,
-                         unsigned state)
+static void thread_stepped(struct stat *stat, const struct kev_event *event, unsigned number,
+                           struct flow_step *step)
 {
-    thread_handed(stat, thread, event, state);
-    if (state == STATE_RUNNING) {
-        stat_threads_run(stat, thread, event->cpu, event->time);
+    bool unmet = step->thread != NULL && step->thread->mark == FLOW_UNMARKED;
+    struct thread *thread = step->thread == NULL ? NULL : stat_thread_of(stat, step->thread);
+    uint64_t now = stat_now(stat, step->ns);
+
+    if (number == STATE_RUNNING) {
+        /* No interrupt's first part is left for a thread: the exit of what is open is not here, as
+         * that of an interrupt that came while the recording began. */
+        stat->cpus[event->cpu].depth = 0;
+    }
+    if (thread == NULL) {
         return;
     }
-    if (state == EVENT_CREATE && !thread->destroyed) {
-        return; /* of the dump of the state: the thread was there before */
+    thread->gone |= unmet && number == PR_TH_DESTROY;
+    if (step->switched) {
+        thread_moves(stat, thread, event->cpu, now);
     }
-    if (state == STATE_READY || state == STATE_DEAD || state >= EVENT_CREATE) {
-        message_over(stat, thread, event->time);
+    stat_threads_unknown_client(stat, thread, event->cpu, number, now);
+    if (step->message == FLOW_RECEIVED) {
+        message_handed(stat, step, now);
     }
-    state_account(stat, thread, event->time);
-    if (state >= EVENT_CREATE) {
-        if (state == EVENT_CREATE && thread->cpu >= 0) {
-            cpu_forget(stat, (unsigned)thread->cpu, event->time);
-        }
-        thread->destroyed = state == EVENT_DESTROY;
-        thread->state = -1;
-    } else {
-        const struct cpu *cpu = &stat->cpus[event->cpu];
-        bool elsewhere = thread->state >= 0 && thread->held < 0; /* it is not current on that CPU */
-
-        thread->state = (int)state;
-        thread->held = cpu->current == NULL && !elsewhere ? event->cpu : -1;
-        thread->held_known = cpu->nknown;
-    }
-    thread->epoch = stat->epoch;
 }
 
-static void process_event(struct stat *stat, const struct kev_event *event, unsigned number)
+/* The flow follows no more threads than there may be rows. */
+static bool stat_threads_fit(const struct stat *stat, const struct kev_event *event)
 {
-    struct process *process = process_get(stat, (int32_t)kev_word(event, 1));
+    const struct thread *thread =
+        stat->living < STAT_THREADS
+            ? NULL
+            : thread_find(stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
 
-    if (process == NULL) {
-        return;
-    }
-    process->ppid = (int32_t)kev_word(event, 0);
-    if (number == EVENT_PROCCREATE_NAME || number == EVENT_PROCDESTROY_NAME) {
-        text_take(process->name, event, 2);
-        process->named = process->name[0] != '\0';
-    }
-    process->destroyed = number == EVENT_PROCDESTROY || number == EVENT_PROCDESTROY_NAME;
-}
-
-bool thread_named(struct stat *stat, const struct kev_event *event)
-{
-    unsigned number = event->number & ~TRACE_EVENT_64;
-    struct thread *thread;
-
-    if (number != EVENT_PROCTHREAD_NAME) {
-        if (number >= EVENT_PROCCREATE) {
-            process_event(stat, event, number);
-        }
-        return number >= EVENT_PROCCREATE;
-    }
-    thread = thread_get(stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
-    if (thread != NULL) {
-        text_take(thread->name, event, 2);
-    }
-    return true;
+    return stat->living < STAT_THREADS || (thread != NULL && !thread->gone);
 }
 
 void thread_event(struct stat *stat, const struct kev_event *event)
 {
-    unsigned number = event->number & ~TRACE_EVENT_64;
-    struct thread *thread;
+    unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
+    struct flow_step step;
 
-    if (thread_named(stat, event) || number > EVENT_DESTROY) {
-        return;
-    }
-    thread = thread_get(stat, (int32_t)kev_word(event, 0), (int32_t)kev_word(event, 1));
-    if (thread != NULL) {
-        thread_state(stat, thread, event, number);
+    stat->marked |= event->dumped;
+    if (number >= PR_TH_VTHREADS) {
+        if (number == PR_TH_PROCCREATE || number == PR_TH_PROCCREATE_NAME) {
+            stat_flow_take(stat, event, NULL, &step);
+        }
+        thread_named(stat, event);
+    } else if (stat_threads_fit(stat, event)) {
+        stat_flow_take(stat, event, NULL, &step);
+        thread_stepped(stat, event, number, &step);
+    } else {
+        stat->overflow++;
     }
 }
 
-/* The end of the capture ends every state. */
 void threads_finish(struct stat *stat)
 {
-    for (uint32_t i = 0; i < stat->threads.slots; i++) {
-        struct thread *thread = stat->threads.values[i];
+    for (uint32_t i = 0; i < stat->nthreads; i++) {
+        const struct thread *thread = stat->threads[i];
 
-        if (thread != NULL) {
-            struct process *process = process_get(stat, thread->pid);
-
-            state_account(stat, thread, stat->last);
-            if (process != NULL) {
-                process->running += stat_thread_running(stat, thread);
-            }
+        if (thread->process != NULL) {
+            thread->process->running += stat_thread_running(stat, thread);
         }
     }
+}
+
+void stat_threads_free(struct stat *stat)
+{
+    for (uint32_t i = 0; i < stat->nthreads; i++) {
+        free(stat->threads[i]);
+    }
+    free(stat->threads);
+    while (stat->newest != NULL) {
+        struct process *process = stat->newest;
+
+        stat->newest = process->older;
+        free(process);
+    }
+    map_free(&stat->lives);
+    map_free(&stat->processes);
 }

@@ -158,7 +158,6 @@ static void timeline_item_take(struct make *make, const struct kev_item *item)
         timeline->from = make->begun ? timeline->from : item->ns;
         timeline->to = make->begun && item->ns < timeline->to ? timeline->to : item->ns;
         make->begun = true;
-        timeline->events += item->class_id != TRACE_CLASS_CONTROL;
     }
     if (flow_take(make->flow, item, &step) != 0) {
         make_fails(make, "out of memory");

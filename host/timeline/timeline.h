@@ -126,7 +126,6 @@ struct timeline {
     struct kev_capture *capture;
     unsigned cpus;
     int64_t from, to; /* ns of the first and the last event */
-    uint64_t events;
     struct timeline_thread *threads;
     struct timeline_span *spans; /* in the order in which they became known; see by_thread */
     uint32_t *by_thread;         /* indexes of spans: all of a thread, by time, without holes */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "host/kymo.h"
+#include "host/life.h"
 #include "host/verify/verify.h"
 #include "host/when.h"
 #include "host/why/why.h"
@@ -178,13 +179,11 @@ static bool thread_matches(const struct timeline_thread *thread, const char *tex
 {
     const char *process = thread->process == NULL ? "" : thread->process;
     size_t length = strlen(process);
-    int pid, tid, end = 0, life_end = 0;
-    unsigned life;
+    int32_t pid, tid;
+    uint32_t life;
 
-    if (sscanf(text, "%9d:%9d%n@%9u%n", &pid, &tid, &end, &life, &life_end) >= 2 &&
-        (text[end] == '\0' || (life_end > 0 && text[life_end] == '\0'))) {
-        return thread->pid == pid && thread->tid == tid &&
-               (text[end] == '\0' || thread->life == life);
+    if (life_parse(text, &pid, &tid, &life)) {
+        return thread->pid == pid && thread->tid == tid && (life == 0 || thread->life == life);
     }
     if (thread->name != NULL && strcmp(thread->name, text) == 0) {
         return true;

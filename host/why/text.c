@@ -10,6 +10,7 @@
 
 #include "host/escape.h"
 #include "host/kymo.h"
+#include "host/life.h"
 #include "host/memory_stream.h"
 #include "host/why/why.h"
 
@@ -57,12 +58,10 @@ static void why_text_thread_put(const struct timeline *timeline, uint32_t index)
             fprintf(why_text_to, "%s%.*s", i == 1 ? "/" : "", (int)length, text);
         }
     }
-    fprintf(why_text_to, "%s(%d:%d", thread->process == NULL && thread->name == NULL ? "" : " ",
-            thread->pid, thread->tid);
-    if (thread->life > 1) {
-        fprintf(why_text_to, "@%" PRIu32, thread->life);
-    }
-    putc(')', why_text_to);
+    char id[LIFE_TEXT];
+
+    fprintf(why_text_to, "%s(%s)", thread->process == NULL && thread->name == NULL ? "" : " ",
+            life_text(thread->pid, thread->tid, thread->life, id));
 }
 
 static void why_text_priority_put(int priority)

@@ -46,7 +46,7 @@ def as_ctf(capture):
     told = subprocess.run(["build/kymo", "export", "--jsonl", capture], capture_output=True,
                           check=True).stdout
     end = json.loads(told.splitlines()[-1])
-    return end["events"] + end["losses"]
+    return end["events"] + end["control"] + end["added"] + end["losses"]
 
 
 def formats():

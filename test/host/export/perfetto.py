@@ -44,6 +44,7 @@ def scalar(value):
     return value
 
 
+COUNTS = "events", "control", "added", "losses", "lost_events"
 MANY = {"debug_annotations", "categories", "flow_ids", "terminating_flow_ids", "event"}
 
 
@@ -164,8 +165,8 @@ def check_losses(packets, have):
             last[event["track_uuid"]] = event["counter_value"]
     same(sum(last.values()), have[-1]["lost_events"], "counters of losses")
     end = dict(notes(packets[-1]["track_event"]))
-    same([end[k] for k in ("events", "losses", "lost_events")] + [bool(end["complete"])],
-         [have[-1][k] for k in ("events", "losses", "lost_events", "complete")], "the end")
+    same([end[k] for k in COUNTS] + [bool(end["complete"])],
+         [have[-1][k] for k in (*COUNTS, "complete")], "the end")
 
 
 def check_whole(packets, have, states):

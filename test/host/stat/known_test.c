@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/flow/own.h"
 #include "host/stat/stat.h"
 #include "test/host/fabricate/model.h"
 #include "test/host/support.h"
@@ -209,17 +210,17 @@ static void cpu_make(struct made *made, unsigned cpu)
 /* The times in which no CPU is uncovered, from the turns. */
 static void windows_find(struct made *made)
 {
-    const struct stat *stat = made->stat;
-    unsigned uncovered = stat->cpus_all;
+    const struct flow *flow = made->stat->flow;
+    unsigned uncovered = flow->uncovered;
 
-    made->windows = calloc(stat->nturns + 1, sizeof(*made->windows));
-    for (size_t i = 0; i < stat->nturns; i++) {
-        const struct turn *turn = &stat->turns[i];
+    made->windows = calloc(flow->nturns + 1, sizeof(*made->windows));
+    for (unsigned i = 0; i < flow->nturns; i++) {
+        const struct flow_turn *turn = &flow->turns[i];
 
         if (turn->covered && --uncovered == 0) {
-            made->windows[made->nwindows++] = (struct kev_span){turn->time, UINT64_MAX};
+            made->windows[made->nwindows++] = (struct kev_span){(uint64_t)turn->ns, UINT64_MAX};
         } else if (!turn->covered && uncovered++ == 0) {
-            made->windows[made->nwindows - 1].to = turn->time;
+            made->windows[made->nwindows - 1].to = (uint64_t)turn->ns;
         }
     }
 }
@@ -297,11 +298,11 @@ static void check_coverage(const struct made *made)
         const struct model_event *event = &made->model->events[i];
         bool covered = false;
 
-        for (size_t t = 0; t < made->stat->nturns; t++) {
-            const struct turn *turn = &made->stat->turns[t];
+        for (unsigned t = 0; t < made->stat->flow->nturns; t++) {
+            const struct flow_turn *turn = &made->stat->flow->turns[t];
 
-            if (turn->cpu == event->cpu && turn->time <= event->time) {
-                covered = turn->covered || turn->time == event->time;
+            if (turn->cpu == event->cpu && (uint64_t)turn->ns <= event->time) {
+                covered = turn->covered || (uint64_t)turn->ns == event->time;
             }
         }
         assert_true(made->kept[i] || !covered || event->class == made->cut->class);
@@ -313,12 +314,12 @@ static void check_cpu(const struct made *made, unsigned n)
     const struct cpu *cpu = &made->stat->cpus[n];
     uint64_t busy = 0, idle = 0, covered = 0, least = 0, from = 0;
 
-    for (size_t t = 0; t < made->stat->nturns; t++) {
-        const struct turn *turn = &made->stat->turns[t];
-        struct kev_span span = {from, turn->time};
+    for (unsigned t = 0; t < made->stat->flow->nturns; t++) {
+        const struct flow_turn *turn = &made->stat->flow->turns[t];
+        struct kev_span span = {from, (uint64_t)turn->ns};
 
         if (turn->cpu != n || turn->covered) {
-            from = turn->cpu == n ? turn->time : from;
+            from = turn->cpu == n ? (uint64_t)turn->ns : from;
             continue;
         }
         busy += model_cpu_time(made->model, n, false, span);
@@ -391,8 +392,7 @@ static uint64_t thread_least(const struct made *made, int thread)
 static void check_thread(const struct made *made, int n)
 {
     const struct model_thread *t = &made->model->threads[n];
-    const struct thread *thread =
-        map_get(&made->stat->threads, (uint64_t)(uint32_t)t->pid << 32 | (uint32_t)t->tid);
+    const struct thread *thread = thread_find(made->stat, t->pid, t->tid);
     uint64_t sum = 0, runs = 0, moves = 0;
     int ran_on = -1;
 
@@ -445,10 +445,10 @@ static const struct model_message *message_find(const struct made *made, const s
         const struct model_message *m = &made->model->messages[i];
         const struct model_thread *client = &made->model->threads[m->client];
 
-        if (m->sent == slow->sent && m->replied == slow->replied && client->pid == slow->pid &&
-            client->tid == slow->tid && m->to == slow->to &&
-            (slow->received == 0 || m->received == slow->received) &&
-            (slow->to_tid == 0 || made->model->threads[m->server].tid == slow->to_tid)) {
+        if (m->sent == slow->sent && m->replied == slow->ended &&
+            client->pid == slow->client->pid && client->tid == slow->client->tid &&
+            m->to == slow->to->pid && (slow->received == 0 || m->received == slow->received) &&
+            (slow->server == NULL || made->model->threads[m->server].tid == slow->server->tid)) {
             return m;
         }
     }
@@ -487,8 +487,8 @@ static void check_messages(const struct made *made)
         const struct slow *slow = &made->stat->slowest[i];
 
         assert_non_null(message_find(made, slow));
-        assert_true(window_of(made, slow->sent) == window_of(made, slow->replied));
-        assert_true(i == 0 || slow->replied - slow->sent <= slow[-1].replied - slow[-1].sent);
+        assert_true(window_of(made, slow->sent) == window_of(made, slow->ended));
+        assert_true(i == 0 || slow->ended - slow->sent <= slow[-1].ended - slow[-1].sent);
     }
     assert_true(made->stat->nslowest == (seen < STAT_SLOWEST ? seen : STAT_SLOWEST));
 }
@@ -503,11 +503,11 @@ static void check_served(const struct made *made)
         uint64_t truth = 0;
 
         for (unsigned w = 0; w < made->nwindows; w++) {
-            truth += model_imposed(made->model, client, served[i]->server, made->windows[w]);
+            truth += model_imposed(made->model, client, served[i]->server->pid, made->windows[w]);
         }
         if (served[i]->time > truth) {
             print_message("thread %d of %d had process %d run %llu cycles, in truth %llu\n",
-                          served[i]->client->tid, served[i]->client->pid, served[i]->server,
+                          served[i]->client->tid, served[i]->client->pid, served[i]->server->pid,
                           (unsigned long long)served[i]->time, (unsigned long long)truth);
         }
         assert_true(served[i]->time <= truth);

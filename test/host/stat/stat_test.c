@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/life.h"
 #include "host/stat/stat.h"
 #include "test/host/support.h"
 
@@ -79,8 +80,8 @@ static void test_times(void **unused)
     state(mk, 1, 10, STATE_READY, 6);
     last(mk, 0, 60);
     stat = account(mk);
-    five = thread_get(stat, 5, 1);
-    six = thread_get(stat, 6, 1);
+    five = thread_find(stat, 5, 1);
+    six = thread_find(stat, 6, 1);
     assert_int_equal(five->time[STATE_RUNNING], 110);
     assert_int_equal(five->time[STATE_SEM], 20);
     assert_int_equal(five->time[STATE_READY], 30);
@@ -105,16 +106,40 @@ static void test_migration_overlap(void **unused)
     state(mk, 1, 100, STATE_RUNNING, STAT_IDLE_PID);
     state(mk, 0, 300, STATE_RUNNING, STAT_IDLE_PID);
     stat = account(mk);
-    assert_int_equal(thread_get(stat, 5, 1)->time[STATE_RUNNING], 150);
+    assert_int_equal(thread_find(stat, 5, 1)->time[STATE_RUNNING], 150);
     assert_int_equal(stat->cpus[0].unknown, 251); /* and from BUFFER to the first event */
+    done(stat, mk);
+}
+
+/* A thread blocks and is still current while events of another CPU are missing, one of which may
+ * have made it READY: in which state it leaves its CPU is not known. */
+static void test_blocked_in_a_gap(void **unused)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2});
+    struct stat *stat;
+
+    (void)unused;
+    state(mk, 0, 1, STATE_RUNNING, 5);
+    state(mk, 1, 1, STATE_RUNNING, 6);
+    mk_flush(mk, 1);
+    mk_lose_buffer(mk, 1);
+    state(mk, 0, 50, STATE_SEM, 5);
+    state(mk, 1, 100, STATE_RUNNING, 6);
+    state(mk, 0, 100, STATE_RUNNING, STAT_IDLE_PID);
+    last(mk, 0, 100);
+    last(mk, 1, 150);
+    stat = account(mk);
+    assert_true(stat->common > 0);
+    assert_int_equal(thread_find(stat, 5, 1)->time[STATE_SEM], 0);
     done(stat, mk);
 }
 
 static void test_messages(void **unused)
 {
     struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2});
-    struct pair *pair;
+    struct pair *pair, **pairs;
     struct stat *stat;
+    uint32_t npairs;
 
     (void)unused;
     state(mk, 0, 1, STATE_RUNNING, 5);
@@ -129,8 +154,10 @@ static void test_messages(void **unused)
     }
     last(mk, 0, 1);
     stat = account(mk);
-    pair = map_get(&stat->pairs, 5ull << 32 | 9);
-    assert_non_null(pair);
+    pairs = pairs_by_count(stat, &npairs);
+    assert_int_equal(npairs, 1);
+    pair = pairs[0];
+    assert_true(pair->from->pid == 5 && pair->to->pid == 9);
     assert_int_equal(pair->sent, 100);
     assert_int_equal(pair->replied, 99);
     assert_int_equal(pair->errors, 1);
@@ -140,6 +167,7 @@ static void test_messages(void **unused)
     assert_in_range(hist_percentile(&pair->latency, 50), 495, 505);
     assert_in_range(hist_percentile(&pair->latency, 90), 891, 909);
     assert_in_range(hist_percentile(&pair->latency, 99), 981, 1000);
+    free(pairs);
     done(stat, mk);
 }
 
@@ -326,7 +354,7 @@ static void test_filters_change(void **unused)
     stat = account(mk);
     assert_true(stat->filter.stated && stat->filter.changed && !stat->filter.gate);
     assert_int_equal(stat->filter.changed_at - stat->first, 101);
-    assert_int_equal(thread_get(stat, 5, 1)->time[STATE_RUNNING], 100);
+    assert_int_equal(thread_find(stat, 5, 1)->time[STATE_RUNNING], 100);
     assert_int_equal(stat->cpus[0].busy, 100);
     assert_int_equal(stat->common, 101);
     done(stat, mk);
@@ -342,9 +370,9 @@ static void test_names(void **unused)
     mk_string(mk, 0, 1, TRACE_CLASS_PR_TH, 192, process, 2, "server\033[2J");
     mk_string(mk, 0, 1, TRACE_CLASS_PR_TH, 320, thread, 2, "main");
     stat = account(mk);
-    assert_string_equal(process_name(stat, 5), "server\\033[2J");
-    assert_string_equal(process_name(stat, 6), "?");
-    assert_string_equal(thread_get(stat, 5, 1)->name, "main");
+    assert_string_equal(process_name(process_get(stat, 5)), "server\\033[2J");
+    assert_string_equal(process_name(process_get(stat, 6)), "?");
+    assert_string_equal(thread_find(stat, 5, 1)->name, "main");
     done(stat, mk);
 }
 
@@ -399,11 +427,148 @@ static void test_dates(void **unused)
     }
 }
 
+/* ---- lives: ids that are used again -------------------------------------------------- */
+
+static char *stat_test_json(struct stat *stat)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    assert_non_null(to);
+    json_show(to, stat);
+    fclose(to);
+    return text;
+}
+
+/* Thread `tid` of process 5 is made, named, runs and ends. */
+static void stat_test_worker(struct mk *mk, const char *name, uint64_t runs)
+{
+    uint32_t thread[2] = {5, 2};
+
+    event2(mk, 0, 1, TRACE_CLASS_PR_TH, 24, 5, 2);
+    mk_string(mk, 0, 1, TRACE_CLASS_PR_TH, 320, thread, 2, name);
+    event2(mk, 0, 1, TRACE_CLASS_PR_TH, STATE_RUNNING, 5, 2);
+    event2(mk, 0, runs, TRACE_CLASS_PR_TH, STATE_DEAD, 5, 2);
+    event2(mk, 0, 0, TRACE_CLASS_PR_TH, 25, 5, 2);
+    state(mk, 0, 0, STATE_RUNNING, STAT_IDLE_PID);
+}
+
+/* Three threads have the same tid in turn: each has its own row, name and time. */
+static void test_lives_of_a_tid(void **unused)
+{
+    static const char *const rows[] = {
+        "\"pid\":5,\"tid\":2,\"process\":\"pool\",\"name\":\"worker-a\"",
+        "\"pid\":5,\"tid\":2,\"life\":2,\"process\":\"pool\",\"name\":\"worker-b\"",
+        "\"pid\":5,\"tid\":2,\"life\":3,\"process\":\"pool\",\"name\":\"worker-c\"",
+    };
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    uint32_t process[2] = {1, 5};
+    struct stat *stat;
+    char *json, *text = NULL;
+    size_t size;
+
+    (void)unused;
+    mk_string(mk, 0, 1, TRACE_CLASS_PR_TH, 192, process, 2, "pool");
+    stat_test_worker(mk, "worker-a", 1000);
+    stat_test_worker(mk, "worker-b", 3000);
+    stat_test_worker(mk, "worker-c", 50);
+    last(mk, 0, 5);
+    stat = account(mk);
+    json = stat_test_json(stat);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_non_null(strstr(json, rows[i]));
+    }
+    assert_non_null(strstr(json, "\"runs\":1"));
+    FILE *to = open_memstream(&text, &size);
+    text_threads(to, stat, &(struct stat_style){.all = true});
+    fclose(to);
+    assert_non_null(strstr(text, "2@2 pool/worker-b"));
+    assert_non_null(strstr(text, "2@3 pool/worker-c"));
+    free(text);
+    free(json);
+    done(stat, mk);
+}
+
+/* A pid is used again, and so is the tid: the names of both processes stay. */
+static void test_lives_of_a_pid(void **unused)
+{
+    static const char *const names[] = {"first", "second"};
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    uint32_t process[2] = {1, 5};
+    struct stat *stat;
+    char *json;
+
+    (void)unused;
+    for (unsigned i = 0; i < 2; i++) {
+        mk_string(mk, 0, 1, TRACE_CLASS_PR_TH, 192, process, 2, names[i]);
+        event2(mk, 0, 1, TRACE_CLASS_PR_TH, 24, 5, 1);
+        state(mk, 0, 1, STATE_RUNNING, 5);
+        event2(mk, 0, 10, TRACE_CLASS_COMM, 0, 0x408, 9);
+        event2(mk, 0, 10, TRACE_CLASS_COMM, 10, 1, 5);
+        event2(mk, 0, 100, TRACE_CLASS_PR_TH, 25, 5, 1);
+        mk_string(mk, 0, 0, TRACE_CLASS_PR_TH, 256, process, 2, names[i]);
+        state(mk, 0, 0, STATE_RUNNING, STAT_IDLE_PID);
+    }
+    last(mk, 0, 5);
+    stat = account(mk);
+    json = stat_test_json(stat);
+    assert_non_null(strstr(json, "\"tid\":1,\"process\":\"first\""));
+    assert_non_null(strstr(json, "\"tid\":1,\"life\":2,\"process\":\"second\""));
+    assert_non_null(strstr(json, "\"from_name\":\"first\",\"to_name\":\"?\",\"sent\":1"));
+    assert_non_null(strstr(json, "\"from_name\":\"second\",\"to_name\":\"?\",\"sent\":1"));
+    free(json);
+    done(stat, mk);
+}
+
+/* The names of lives, to and fro. */
+static void test_life_names(void **unused)
+{
+    static const char *const none[] = {"", "5", "5:", "5:2@", "5:2@0", "5:2@2x", "5:2x", "a:2"};
+    char text[LIFE_TEXT];
+    int32_t pid, tid;
+    uint32_t life;
+
+    (void)unused;
+    assert_string_equal(life_text(5, 2, 1, text), "5:2");
+    assert_string_equal(life_text(5, 2, 3, text), "5:2@3");
+    assert_true(life_parse("5:2@3", &pid, &tid, &life));
+    assert_true(pid == 5 && tid == 2 && life == 3);
+    assert_true(life_parse("5:2", &pid, &tid, &life));
+    assert_true(pid == 5 && tid == 2 && life == 0);
+    for (unsigned i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        assert_false(life_parse(none[i], &pid, &tid, &life));
+    }
+}
+
+/* A client dies without a reply: its message is among the slowest, up to its end. */
+static void test_client_dies(void **unused)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    struct stat *stat;
+    char *json;
+
+    (void)unused;
+    state(mk, 0, 1, STATE_RUNNING, 5);
+    event2(mk, 0, 10, TRACE_CLASS_COMM, 0, 0x408, 9);
+    state(mk, 0, 1, STATE_SEND, 5);
+    state(mk, 0, 1, STATE_RUNNING, 6);
+    state(mk, 0, 998, STATE_DEAD, 5);
+    last(mk, 0, 5);
+    stat = account(mk);
+    json = stat_test_json(stat);
+    assert_non_null(strstr(json, "\"replied_at_ns\":null,\"latency_ns\":1000000,"));
+    assert_non_null(strstr(json, "\"aborted\":true"));
+    free(json);
+    done(stat, mk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_migration_overlap),
+        cmocka_unit_test(test_blocked_in_a_gap),
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_interrupts),
@@ -412,6 +577,10 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_filters_change),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_lives_of_a_tid),
+        cmocka_unit_test(test_lives_of_a_pid),
+        cmocka_unit_test(test_life_names),
+        cmocka_unit_test(test_client_dies),
         cmocka_unit_test(test_dates),
         cmocka_unit_test(test_filters_unknown),
     };

@@ -307,7 +307,7 @@ static void stat_check(const struct made *made)
     stat_finish(stat);
     for (uint32_t i = 0; i < timeline->nthreads; i++) {
         const struct timeline_thread *thread = &timeline->threads[i];
-        const struct thread *other = thread_get(stat, thread->pid, thread->tid);
+        const struct thread *other = thread_find(stat, thread->pid, thread->tid);
         uint64_t time[STATE_MAX] = {0};
 
         for (uint32_t n = 0; n < thread->count; n++) {

@@ -70,7 +70,8 @@ class View:
 def events(path):
     done = subprocess.run([link.KYMO, "print", "--json", path], capture_output=True, text=True)
     expect(done.returncode in (0, 1), done.stderr)
-    return len([line for line in done.stdout.splitlines() if '"class"' in line])
+    return len([line for line in done.stdout.splitlines()
+                if '"class"' in line and '"CONTROL"' not in line and '"injected":true' not in line])
 
 
 def a_page_grows_to_the_end(board):

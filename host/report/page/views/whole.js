@@ -6,7 +6,9 @@
 
 const wholeTables = () => (served.on ? served.whole : report).loaded.tables;
 
-const wholeName = (one) => `${one.process || "process"} (${one.pid}/${one.tid})${one.name ? " " + one.name : ""}`;
+/* A pid and tid that have been used again have a number, as in kymo why. */
+const wholeThread = (pid, tid, life) => `${pid}/${tid}${life > 1 ? "@" + life : ""}`;
+const wholeName = (one) => `${one.process || "process"} (${wholeThread(one.pid, one.tid, one.life)})${one.name ? " " + one.name : ""}`;
 const wholeServer = (pid, name) => `${name || "process"} (${pid})`;
 const nsColumn = (title, value) => ({title, number: true, value, text: (row) => value(row) === undefined ? "-" : durationText(value(row))});
 const countColumn = (title, value) => ({title, number: true, value});
@@ -77,7 +79,7 @@ const wholeViews = {
     service: (stat) => [part("Threads: self and imposed", dataTable({id: "whole-service", sort: 2, rows: stat.threads.filter((row) => !row.idle), columns: [
         {title: "thread", value: wholeName}, nsColumn("self", (row) => row.states_ns.RUNNING || 0), nsColumn("imposed", (row) => row.imposed_ns)]})),
     part("Servers that ran for clients", dataTable({id: "whole-imposed", sort: 2, rows: stat.imposed, columns: [
-        {title: "client", value: (row) => `${row.pid}/${row.tid}`}, {title: "server", value: (row) => row.server_pid},
+        {title: "client", value: (row) => wholeThread(row.pid, row.tid, row.life)}, {title: "server", value: (row) => row.server_pid},
         nsColumn("ran for it", (row) => row.time_ns), nsColumn("ran in all", (row) => row.server_running_ns)]}))],
     messages: (stat) => [part("Messages from process to process", dataTable({id: "whole-messages", sort: 2, rows: stat.messages,
         go: goAt((row) => row.latency.max_at_ns), columns: [
@@ -86,9 +88,9 @@ const wholeViews = {
             ...latencyColumns("latency", (row) => row.latency), ...latencyColumns("wait", (row) => row.wait)]})),
     ...wholeDistribution(stat),
     part("The slowest messages", dataTable({id: "whole-slowest", sort: 2, rows: stat.slowest_messages, go: goAt((row) => row.sent_at_ns), columns: [
-        {title: "client", value: (row) => `${row.pid}/${row.tid}`}, {title: "server", value: (row) => `${row.server_pid}/${row.server_tid}`},
+        {title: "client", value: (row) => wholeThread(row.pid, row.tid, row.life)}, {title: "server", value: (row) => wholeThread(row.server_pid, row.server_tid, row.server_life)},
         nsColumn("latency", (row) => row.latency_ns), {title: "sent at", number: true, value: (row) => row.sent_at_ns, text: (row) => timeText(row.sent_at_ns)},
-        {title: "ended by", value: (row) => row.error ? "error" : "reply"}]}))],
+        {title: "ended by", value: (row) => row.aborted ? "no reply" : row.error ? "error" : "reply"}]}))],
     interrupts: (stat) => [part("Interrupts", dataTable({id: "whole-interrupts", sort: 1, rows: stat.interrupts, go: goAt((row) => row.max_at_ns), columns: [
         {title: "interrupt", value: (row) => row.name ? `${row.line} ${row.name}` : row.line}, countColumn("count", (row) => row.count),
         countColumn("delivered", (row) => row.delivered), nsColumn("time", (row) => row.time_ns), nsColumn("longest", (row) => row.max_ns)]}))],
