@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "host/cut/cut.h"
+#include "host/id_tree.h"
 
 #define MAPS_MOST 65536
 #define WORDS_MOST 64 /* of a MAPNAME: 6 and a text */
-#define BUCKETS (2 * MAPS_MOST)
 
 /* trace/events.def */
 enum {
@@ -22,6 +22,7 @@ enum {
 };
 
 struct map {
+    struct id_node node;
     int32_t pid;
     bool told;              /* cut_maps_learn() has seen it begin, end or be mapped */
     bool ended;             /* the process has */
@@ -29,9 +30,9 @@ struct map {
 };
 
 struct cut_maps {
-    struct map *maps;
+    struct map **maps;
     uint32_t count, room;
-    uint32_t buckets[BUCKETS]; /* index + 1, 0: empty */
+    struct id_tree pids; /* of them */
 };
 
 struct cut_maps *cut_maps_new(void)
@@ -48,7 +49,8 @@ static void map_forget(struct map *map)
 void cut_maps_free(struct cut_maps *maps)
 {
     for (uint32_t i = 0; maps != NULL && i < maps->count; i++) {
-        map_forget(&maps->maps[i]);
+        map_forget(maps->maps[i]);
+        free(maps->maps[i]);
     }
     if (maps != NULL) {
         free(maps->maps);
@@ -58,14 +60,10 @@ void cut_maps_free(struct cut_maps *maps)
 
 static struct map *cut_maps_get_process(struct cut_maps *maps, int32_t pid)
 {
-    uint32_t at = (uint32_t)(((uint32_t)pid * 0x9e3779b97f4a7c15ull) >> 40) & (BUCKETS - 1);
-    struct map *map;
+    struct map *map = (struct map *)id_tree_find(&maps->pids, (uint32_t)pid);
 
-    for (; maps->buckets[at] != 0; at = (at + 1) & (BUCKETS - 1)) {
-        map = &maps->maps[maps->buckets[at] - 1];
-        if (map->pid == pid) {
-            return map;
-        }
+    if (map != NULL) {
+        return map;
     }
     if (maps->count == MAPS_MOST) {
         return NULL;
@@ -73,12 +71,14 @@ static struct map *cut_maps_get_process(struct cut_maps *maps, int32_t pid)
     if (maps->count == maps->room) {
         uint32_t room = maps->room == 0 ? 64 : 2 * maps->room;
 
-        maps->maps = kymo_memory(realloc(maps->maps, room * sizeof(*map)));
+        maps->maps = kymo_memory(realloc(maps->maps, room * sizeof(struct map *)));
         maps->room = room;
     }
-    maps->maps[maps->count] = (struct map){.pid = pid};
-    maps->buckets[at] = ++maps->count;
-    return &maps->maps[maps->count - 1];
+    map = kymo_memory(calloc(1, sizeof(*map)));
+    map->pid = pid;
+    id_tree_add(&maps->pids, &map->node, (uint32_t)pid);
+    maps->maps[maps->count++] = map;
+    return map;
 }
 
 static void map_take(struct map *map, const struct kev_event *event)
@@ -149,7 +149,7 @@ void cut_maps_follow(struct cut_maps *maps, const struct kev_event *event)
 bool cut_maps_next(const struct cut_maps *maps, uint32_t *at, struct kev_event *event)
 {
     while (*at < maps->count) {
-        const struct map *map = &maps->maps[(*at)++];
+        const struct map *map = maps->maps[(*at)++];
 
         if (!map->ended && map->event.words != NULL) {
             *event = map->event;

@@ -7,19 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/id_tree.h"
 #include "host/kev/capture.h"
 #include "host/pr_th.h"
 #include "trace/slot.h"
 
 #define LIVES_MOST 1000000
 
+struct life_id {
+    struct id_node node;
+    uint32_t last; /* index of its last life */
+};
+
 struct lives {
     struct kev_life *lives;
     uint32_t count, room;
-    uint32_t *buckets; /* of the last life of each id: index + 1, 0: empty */
-    uint32_t nbuckets; /* a power of two */
-    uint32_t ids;
-    uint32_t *sorted; /* lives by id and time; NULL: not finished */
+    struct id_tree ids; /* the last life of each */
+    uint32_t *sorted;   /* lives by id and time; NULL: not finished */
     bool overflow;
     bool marked; /* events of state dumps are marked as such: one has come */
 };
@@ -31,59 +35,27 @@ struct lives *lives_new(void)
 
 void lives_free(struct lives *lives)
 {
+    struct id_node *id;
+
     if (lives == NULL) {
         return;
     }
     for (uint32_t i = 0; i < lives->count; i++) {
         free((char *)lives->lives[i].name);
     }
+    while ((id = id_tree_take(&lives->ids)) != NULL) {
+        free(id);
+    }
     free(lives->lives);
-    free(lives->buckets);
     free(lives->sorted);
     free(lives);
 }
 
 /* ---- the last life of an id -------------------------------------------------------- */
 
-static uint32_t kev_life_bucket_of(const struct lives *lives, int32_t pid, int32_t tid)
+static struct life_id *life_id_find(const struct lives *lives, int32_t pid, int32_t tid)
 {
-    uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & (lives->nbuckets - 1);
-
-    while (lives->buckets[at] != 0) {
-        const struct kev_life *life = &lives->lives[lives->buckets[at] - 1];
-
-        if (life->pid == pid && life->tid == tid) {
-            break;
-        }
-        at = (at + 1) & (lives->nbuckets - 1);
-    }
-    return at;
-}
-
-/* Keeps the table half empty. */
-static bool buckets_grow(struct lives *lives)
-{
-    uint32_t *old = lives->buckets, n = lives->nbuckets;
-
-    if (2 * (lives->ids + 1) <= n) {
-        return true;
-    }
-    lives->buckets = calloc(n == 0 ? 256 : 2 * (size_t)n, sizeof(*old));
-    if (lives->buckets == NULL) {
-        lives->buckets = old;
-        return false;
-    }
-    lives->nbuckets = n == 0 ? 256 : 2 * n;
-    for (uint32_t i = 0; i < n; i++) {
-        if (old[i] != 0) {
-            const struct kev_life *life = &lives->lives[old[i] - 1];
-
-            lives->buckets[kev_life_bucket_of(lives, life->pid, life->tid)] = old[i];
-        }
-    }
-    free(old);
-    return true;
+    return (struct life_id *)id_tree_find(&lives->ids, id_tree_pair(pid, tid));
 }
 
 static bool lives_grow(struct lives *lives)
@@ -106,15 +78,11 @@ static bool lives_grow(struct lives *lives)
 /* The life of an id that goes on, or a new one. NULL: no memory, or too many. */
 static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, int64_t ns)
 {
+    struct life_id *id = life_id_find(lives, pid, tid);
     struct kev_life *life;
-    uint32_t at;
 
-    if (!buckets_grow(lives)) {
-        return NULL;
-    }
-    at = kev_life_bucket_of(lives, pid, tid);
-    if (lives->buckets[at] != 0 && lives->lives[lives->buckets[at] - 1].to_ns == KEV_NEVER) {
-        return &lives->lives[lives->buckets[at] - 1];
+    if (id != NULL && lives->lives[id->last].to_ns == KEV_NEVER) {
+        return &lives->lives[id->last];
     }
     if (lives->count == LIVES_MOST) {
         lives->overflow = true;
@@ -123,11 +91,17 @@ static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, 
     if (!lives_grow(lives)) {
         return NULL;
     }
-    life = &lives->lives[lives->count++];
+    if (id == NULL) {
+        id = calloc(1, sizeof(*id));
+        if (id == NULL) {
+            return NULL;
+        }
+        id_tree_add(&lives->ids, &id->node, id_tree_pair(pid, tid));
+    }
+    id->last = lives->count++;
+    life = &lives->lives[id->last];
     *life = (struct kev_life){
         .pid = pid, .tid = tid, .parent = KEV_NOBODY, .from_ns = ns, .to_ns = KEV_NEVER};
-    lives->ids += lives->buckets[at] == 0;
-    lives->buckets[at] = lives->count;
     return life;
 }
 
@@ -156,13 +130,13 @@ static bool life_name(struct kev_life *life, const struct kev_event *event)
  * is not in the capture. */
 static void life_replace(struct lives *lives, int32_t pid, int32_t tid, int64_t ns)
 {
-    uint32_t at = lives->nbuckets == 0 ? 0 : kev_life_bucket_of(lives, pid, tid);
+    const struct life_id *id = life_id_find(lives, pid, tid);
     struct kev_life *life;
 
-    if (lives->nbuckets == 0 || lives->buckets[at] == 0) {
+    if (id == NULL) {
         return;
     }
-    life = &lives->lives[lives->buckets[at] - 1];
+    life = &lives->lives[id->last];
     if (life->to_ns == KEV_NEVER && life->from_ns < ns) {
         life->to_ns = ns;
     }
