@@ -2,7 +2,8 @@
 /*
  * The lives of processes and threads: an id's first event to its end, and again if it is used
  * again. The dump of the state at START reports what exists as if it were made, so a life that is
- * reported again continues. Proof: test/host/kev/kev_test.c.
+ * reported again continues. A process that is made again ends what its threads of before were
+ * (docs/inside/flow.md, "Lives"). Proof: test/host/kev/kev_test.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,14 @@
 #include "trace/slot.h"
 
 #define LIVES_MOST 1000000
+#define NO_LIFE UINT32_MAX
 
 struct life_id {
     struct id_node node;
     uint32_t last; /* index of its last life */
+    /* Of a thread that lives: in the list of its process. */
+    struct life_id *sibling, **sibling_at;
+    struct life_id *threads; /* of a process: those that live */
 };
 
 struct lives {
@@ -75,13 +80,59 @@ static bool lives_grow(struct lives *lives)
     return true;
 }
 
+/* Returns NULL if there is no memory. */
+static struct life_id *life_id_get(struct lives *lives, int32_t pid, int32_t tid)
+{
+    struct life_id *id = life_id_find(lives, pid, tid);
+
+    if (id == NULL) {
+        id = calloc(1, sizeof(*id));
+        if (id != NULL) {
+            id->last = NO_LIFE;
+            id_tree_add(&lives->ids, &id->node, id_tree_pair(pid, tid));
+        }
+    }
+    return id;
+}
+
+static bool life_id_lives(const struct lives *lives, const struct life_id *id)
+{
+    return id != NULL && id->last != NO_LIFE && lives->lives[id->last].to_ns == KEV_NEVER;
+}
+
+static void life_begin(struct lives *lives, struct life_id *id, struct life_id *process)
+{
+    id->last = lives->count++;
+    if (process != NULL) {
+        id->sibling = process->threads;
+        id->sibling_at = &process->threads;
+        if (id->sibling != NULL) {
+            id->sibling->sibling_at = &id->sibling;
+        }
+        process->threads = id;
+    }
+}
+
+static void life_end(struct lives *lives, struct life_id *id, int64_t ns)
+{
+    lives->lives[id->last].to_ns = ns;
+    if (id->sibling_at != NULL) {
+        *id->sibling_at = id->sibling;
+        if (id->sibling != NULL) {
+            id->sibling->sibling_at = id->sibling_at;
+        }
+        id->sibling = NULL;
+        id->sibling_at = NULL;
+    }
+}
+
 /* The life of an id that goes on, or a new one. NULL: no memory, or too many. */
 static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, int64_t ns)
 {
-    struct life_id *id = life_id_find(lives, pid, tid);
+    struct life_id *id = life_id_find(lives, pid, tid), *process = NULL;
     struct kev_life *life;
 
-    if (id != NULL && lives->lives[id->last].to_ns == KEV_NEVER) {
+    if (life_id_lives(lives, id)) {
         return &lives->lives[id->last];
     }
     if (lives->count == LIVES_MOST) {
@@ -91,14 +142,12 @@ static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, 
     if (!lives_grow(lives)) {
         return NULL;
     }
-    if (id == NULL) {
-        id = calloc(1, sizeof(*id));
-        if (id == NULL) {
-            return NULL;
-        }
-        id_tree_add(&lives->ids, &id->node, id_tree_pair(pid, tid));
+    id = life_id_get(lives, pid, tid);
+    process = tid == KEV_NOBODY ? NULL : life_id_get(lives, pid, KEV_NOBODY);
+    if (id == NULL || (tid != KEV_NOBODY && process == NULL)) {
+        return NULL;
     }
-    id->last = lives->count++;
+    life_begin(lives, id, process);
     life = &lives->lives[id->last];
     *life = (struct kev_life){
         .pid = pid, .tid = tid, .parent = KEV_NOBODY, .from_ns = ns, .to_ns = KEV_NEVER};
@@ -126,19 +175,20 @@ static bool life_name(struct kev_life *life, const struct kev_event *event)
     return true;
 }
 
-/* An id that is made again, other than by a state dump, is another one: the end of the life before
- * is not in the capture. */
+/* An id that is made again, other than by a state dump, is another one: the ends of the life before
+ * and, of a process, of those of its threads are not in the capture. */
 static void life_replace(struct lives *lives, int32_t pid, int32_t tid, int64_t ns)
 {
-    const struct life_id *id = life_id_find(lives, pid, tid);
-    struct kev_life *life;
+    struct life_id *id = life_id_find(lives, pid, tid);
 
-    if (id == NULL) {
-        return;
+    for (struct life_id *of = id == NULL ? NULL : id->threads, *next; of != NULL; of = next) {
+        next = of->sibling;
+        if (lives->lives[of->last].from_ns < ns) {
+            life_end(lives, of, ns);
+        }
     }
-    life = &lives->lives[id->last];
-    if (life->to_ns == KEV_NEVER && life->from_ns < ns) {
-        life->to_ns = ns;
+    if (life_id_lives(lives, id) && lives->lives[id->last].from_ns < ns) {
+        life_end(lives, id, ns);
     }
 }
 
@@ -175,7 +225,7 @@ bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
     }
     if (number == PR_TH_DESTROY || number == PR_TH_PROCDESTROY ||
         number == PR_TH_PROCDESTROY_NAME) {
-        life->to_ns = ns;
+        life_end(lives, life_id_find(lives, life->pid, life->tid), ns);
     }
     return good;
 }
