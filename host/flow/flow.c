@@ -39,6 +39,7 @@ struct flow *flow_new(struct kev_capture *capture, bool partial, const struct fl
     flow->facts = kev_capture_facts(capture);
     flow->ops = ops;
     flow->arg = arg;
+    flow->live_most = FLOW_THREADS_MOST;
     if (!flow_cover_find(flow)) {
         flow_free(flow);
         return NULL;

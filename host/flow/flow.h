@@ -59,7 +59,7 @@ struct flow_open {
     uint64_t object; /* Sync* calls: address of the object; 0 */
     uint64_t mutex;  /* SyncCondvarWait(): address of its mutex; 0 */
     uint32_t owner;  /* SyncMutexLock(): serial of the thread that owns it; 0: not known */
-    /* Of host/flow/slice.c, which finds a slice by its kind and `what`. */
+    /* Private to host/flow/slice.c, which finds a slice by its kind and `what`. */
     uint32_t branch[4]; /* indexes + 1 of slices with others; 0: none */
     uint32_t latest;    /* of the first one with these: index of the newest */
     uint32_t before;    /* index + 1 of the one before with these */

@@ -61,6 +61,7 @@ struct flow {
     bool failed, begun;
     bool marked;                   /* events of state dumps are marked as such: one has come */
     unsigned live, ready, unknown; /* threads */
+    unsigned live_most;            /* FLOW_THREADS_MOST; of a test: less */
     uint32_t serial;
     uint64_t message;
     uint64_t steps; /* through lists, for test/host/flow/capacity_test.c */

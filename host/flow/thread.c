@@ -89,7 +89,7 @@ struct flow_thread *flow_thread_of(struct flow *flow, int32_t pid, int32_t tid)
         return NULL;
     }
     thread = flow_thread_find(flow, pid, tid);
-    if (thread == NULL && flow->live >= FLOW_THREADS_MOST) {
+    if (thread == NULL && flow->live >= flow->live_most) {
         flow->doubt = "more than 1000000 threads lived at once: of the others nothing is known";
         return NULL;
     }

@@ -19,7 +19,7 @@
 struct life_id {
     struct id_node node;
     uint32_t last; /* index of its last life */
-    /* Of a thread that lives: in the list of its process. */
+    /* A thread that lives is in the list of its process. */
     struct life_id *sibling, **sibling_at;
     struct life_id *threads; /* of a process: those that live */
 };

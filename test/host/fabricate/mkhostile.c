@@ -61,7 +61,7 @@ static void mkhostile_colliding(struct mk *mk, uint32_t n)
     }
 }
 
-/* The same thread, n times another one. */
+/* n threads, one after the other, with one pid and tid. */
 static void mkhostile_reused(struct mk *mk, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -31,6 +31,14 @@ static uint64_t capacity_read(struct kev_capture *capture, struct flow *flow)
     return events;
 }
 
+static struct flow *capacity_flow(const struct mk *mk, struct kev_capture *capture)
+{
+    static const struct flow_ops ops = {.thread = NULL};
+
+    assert_true(kev_capture_open_memory(capture, mk->bytes, mk->len, "made.kev") >= 0);
+    return flow_new(capture, false, &ops, NULL);
+}
+
 static void test_work_grows_with_events(void **state)
 {
     bool good = true;
@@ -39,13 +47,9 @@ static void test_work_grows_with_events(void **state)
     for (const struct mk_hostile *kind = mk_hostiles; kind->name != NULL; kind++) {
         struct mk *mk = mk_hostile_make(kind->name, MANY);
         struct kev_capture *capture = kev_capture_new();
-        const struct flow_ops ops = {.thread = NULL};
-        struct flow *flow;
-        uint64_t events;
+        struct flow *flow = capacity_flow(mk, capture);
+        uint64_t events = capacity_read(capture, flow);
 
-        assert_true(kev_capture_open_memory(capture, mk->bytes, mk->len, kind->name) >= 0);
-        flow = flow_new(capture, false, &ops, NULL);
-        events = capacity_read(capture, flow);
         assert_true(events > MANY);
         if (flow->steps > STEPS_OF_EVENT * events) {
             print_error("%s: %llu steps for %llu events\n", kind->name,
@@ -59,9 +63,34 @@ static void test_work_grows_with_events(void **state)
     assert_true(good);
 }
 
+/* Threads beyond the most that may live at once are unknown, and flow_doubt() says so; the others
+ * are followed as before. */
+static void test_too_many_threads_are_said(void **state)
+{
+    (void)state;
+    for (unsigned more = 0; more < 2; more++) {
+        struct mk *mk = mk_hostile_make("threads", 100 + more);
+        struct kev_capture *capture = kev_capture_new();
+        struct flow *flow = capacity_flow(mk, capture);
+        unsigned ready, unknown;
+
+        assert_null(flow_doubt(flow));
+        flow->live_most = 100;
+        capacity_read(capture, flow);
+        assert_int_equal(flow->live, 100);
+        assert_int_equal(flow_doubt(flow) != NULL, more);
+        flow_count(flow, &ready, &unknown);
+        assert_int_equal(unknown, 100); /* at the capture's end */
+        flow_free(flow);
+        kev_capture_free(capture);
+        mk_free(mk);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_work_grows_with_events)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_work_grows_with_events),
+                                       cmocka_unit_test(test_too_many_threads_are_said)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
