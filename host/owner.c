@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "abi/sys/states.h"
+#include "host/event_numbers.h"
 #include "host/id_tree.h"
 #include "host/pr_th.h"
 #include "trace/slot.h"
 
 #define NAME_MOST TRACE_TEXT_BYTES
-
-#define MAPNAME 8 /* class SYSTEM */
 
 struct entry {
     struct id_node node;
@@ -266,7 +265,7 @@ static void thread_follow(struct running *cpu, const struct kev_event *event, un
 
 static void about_fill(struct owner *owner, const struct kev_event *event, unsigned number)
 {
-    if (event->class == TRACE_CLASS_SYSTEM && number == MAPNAME) {
+    if (event->class == TRACE_CLASS_SYSTEM && number == NUMBER_mapname) {
         owner->about = true;
         owner->about_pid = (int32_t)kev_word(event, 0);
         owner->about_tid = OWNER_NONE;

@@ -8,18 +8,12 @@
 #include <string.h>
 
 #include "host/cut/cut.h"
+#include "host/event_numbers.h"
 #include "host/id_tree.h"
+#include "host/pr_th.h"
 
 #define MAPS_MOST 65536
 #define WORDS_MOST 64 /* of a MAPNAME: 6 and a text */
-
-/* trace/events.def */
-enum {
-    PROCCREATE = 64,
-    PROCDESTROY = 128,
-    PROCDESTROY_NAME = 256,
-    MAPNAME = 8, /* class SYSTEM */
-};
 
 struct map {
     struct id_node node;
@@ -102,7 +96,7 @@ static enum change cut_maps_change_of(const struct kev_event *event, int32_t *pi
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
 
-    if (event->class == TRACE_CLASS_SYSTEM && number == MAPNAME) {
+    if (event->class == TRACE_CLASS_SYSTEM && number == NUMBER_mapname) {
         *pid = (int32_t)kev_word(event, 0);
         return MAPPED;
     }
@@ -110,9 +104,9 @@ static enum change cut_maps_change_of(const struct kev_event *event, int32_t *pi
     if (event->class != TRACE_CLASS_PR_TH) {
         return NOTHING;
     }
-    return number == PROCCREATE                                  ? BORN
-           : number == PROCDESTROY || number == PROCDESTROY_NAME ? GONE
-                                                                 : NOTHING;
+    return number == PR_TH_PROCCREATE                                        ? BORN
+           : number == PR_TH_PROCDESTROY || number == PR_TH_PROCDESTROY_NAME ? GONE
+                                                                             : NOTHING;
 }
 
 void cut_maps_learn(struct cut_maps *maps, const struct kev_event *event)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "host/dt/type.h"
+#include "host/event_numbers.h"
 #include "host/id_tree.h"
 #include "host/kymo.h"
 #include "host/reader/kev.h"
@@ -22,7 +23,6 @@
 #define PROCESSES_MOST 65536 /* whose texts are kept */
 #define KEPT 4096            /* names, a power of two */
 #define FRAMES_MOST 16       /* of one address */
-#define MAPNAME 8            /* trace/events.def, class SYSTEM */
 
 struct text {
     struct id_node node;
@@ -180,7 +180,7 @@ bool symbols_learn(struct symbols *symbols, const struct kev_event *event)
     const struct kev_desc *desc;
     struct kev_field fields[KEV_ARGS_MAX];
 
-    if (event->class != TRACE_CLASS_SYSTEM || (event->number & ~TRACE_EVENT_64) != MAPNAME) {
+    if (event->class != TRACE_CLASS_SYSTEM || (event->number & ~TRACE_EVENT_64) != NUMBER_mapname) {
         return false;
     }
     desc = kev_describe(symbols->kev, event->class, event->number);
