@@ -83,6 +83,8 @@ void mk_end(struct mk *mk);                       /* the end mark; only if it is
 void mk_lose_buffer(struct mk *mk, unsigned cpu); /* a gap in the sequence */
 void mk_slot(struct mk *mk, const struct trace_slot *slot); /* raw, at the file's end */
 uint32_t mk_random(struct mk *mk);
+/* An array of `count` elements, in place or moved, with room for one more. */
+void *mk_grown(void *all, uint32_t count, size_t bytes);
 /* A workload of `events` events: threads that send, receive, reply, interrupts, names. */
 void mk_workload(struct mk *mk, unsigned events);
 /* mkhostile.c: captures that keep a reader busy. The last entry of the list has no name. */
