@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See owner.h. Names are in an array in the order of their coming, found by a table of hashes. */
+/* See owner.h. Names are in an array in the order of their coming, found by a tree of ids. */
 #include "host/owner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "abi/sys/states.h"
+#include "host/event_numbers.h"
+#include "host/id_tree.h"
 #include "host/pr_th.h"
 #include "trace/slot.h"
 
-#define BUCKETS (2 * OWNER_NAMES) /* a power of two */
 #define NAME_MOST TRACE_TEXT_BYTES
 
-#define MAPNAME 8 /* class SYSTEM */
-
 struct entry {
+    struct id_node node;
     int32_t pid, tid; /* tid: OWNER_NONE of a process */
     int32_t ppid;
     bool ended;
@@ -36,9 +36,9 @@ struct owners {
     struct running cpus[KEV_CPUS];
     bool no_memory; /* a name is missing for that */
     bool lost;      /* owners_learn(): THREAD events may be missing before here */
-    struct entry *entries;
+    struct entry **entries;
     uint32_t count, room;
-    uint32_t buckets[BUCKETS]; /* index + 1, 0: empty */
+    struct id_tree ids; /* of them, by pid and tid */
 };
 
 struct owners *owners_new(const struct kev *kev)
@@ -57,8 +57,9 @@ void owners_free(struct owners *owners)
         return;
     }
     for (uint32_t i = 0; i < owners->count; i++) {
-        free(owners->entries[i].name);
-        free(owners->entries[i].early);
+        free(owners->entries[i]->name);
+        free(owners->entries[i]->early);
+        free(owners->entries[i]);
     }
     free(owners->entries);
     free(owners);
@@ -66,27 +67,9 @@ void owners_free(struct owners *owners)
 
 /* ---- entries ----------------------------------------------------------------------- */
 
-static uint32_t owner_bucket_of(const struct owners *owners, int32_t pid, int32_t tid)
-{
-    uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 40) & (BUCKETS - 1);
-
-    while (owners->buckets[at] != 0) {
-        const struct entry *entry = &owners->entries[owners->buckets[at] - 1];
-
-        if (entry->pid == pid && entry->tid == tid) {
-            break;
-        }
-        at = (at + 1) & (BUCKETS - 1);
-    }
-    return at;
-}
-
 static struct entry *entry_find(const struct owners *owners, int32_t pid, int32_t tid)
 {
-    uint32_t index = owners->buckets[owner_bucket_of(owners, pid, tid)];
-
-    return index == 0 ? NULL : &owners->entries[index - 1];
+    return (struct entry *)id_tree_find(&owners->ids, id_tree_pair(pid, tid));
 }
 
 static struct entry *entry_make(struct owners *owners, int32_t pid, int32_t tid)
@@ -98,18 +81,23 @@ static struct entry *entry_make(struct owners *owners, int32_t pid, int32_t tid)
     }
     if (owners->count == owners->room) {
         uint32_t room = owners->room == 0 ? 64 : 2 * owners->room;
+        struct entry **more = realloc(owners->entries, room * sizeof(*more));
 
-        entry = realloc(owners->entries, room * sizeof(*entry));
-        if (entry == NULL) {
+        if (more == NULL) {
             owners->no_memory = true;
             return NULL;
         }
-        owners->entries = entry;
+        owners->entries = more;
         owners->room = room;
     }
-    entry = &owners->entries[owners->count];
+    entry = malloc(sizeof(*entry));
+    if (entry == NULL) {
+        owners->no_memory = true;
+        return NULL;
+    }
     *entry = (struct entry){.pid = pid, .tid = tid};
-    owners->buckets[owner_bucket_of(owners, pid, tid)] = ++owners->count;
+    id_tree_add(&owners->ids, &entry->node, id_tree_pair(pid, tid));
+    owners->entries[owners->count++] = entry;
     return entry;
 }
 
@@ -224,9 +212,9 @@ void owners_begin(struct owners *owners)
 {
     memset(owners->cpus, 0, sizeof(owners->cpus));
     for (uint32_t i = 0; i < owners->count; i++) {
-        free(owners->entries[i].name);
-        owners->entries[i].name = text_copy(owners->entries[i].early, &owners->no_memory);
-        owners->entries[i].ended = false;
+        free(owners->entries[i]->name);
+        owners->entries[i]->name = text_copy(owners->entries[i]->early, &owners->no_memory);
+        owners->entries[i]->ended = false;
     }
 }
 
@@ -277,7 +265,7 @@ static void thread_follow(struct running *cpu, const struct kev_event *event, un
 
 static void about_fill(struct owner *owner, const struct kev_event *event, unsigned number)
 {
-    if (event->class == TRACE_CLASS_SYSTEM && number == MAPNAME) {
+    if (event->class == TRACE_CLASS_SYSTEM && number == NUMBER_mapname) {
         owner->about = true;
         owner->about_pid = (int32_t)kev_word(event, 0);
         owner->about_tid = OWNER_NONE;
@@ -347,7 +335,7 @@ bool owners_lack_memory(const struct owners *owners)
 bool owners_next_name(const struct owners *owners, uint32_t *at, struct owner_name *name)
 {
     for (; *at < owners->count; (*at)++) {
-        const struct entry *entry = &owners->entries[*at];
+        const struct entry *entry = owners->entries[*at];
 
         if (!entry->ended && entry->name != NULL) {
             *name = (struct owner_name){entry->pid, entry->tid, entry->ppid, entry->name};

@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "abi/sys/trace.h"
+#include "host/event_numbers.h"
 #include "host/pr_th.h"
 #include "trace/slot.h"
-
-#define INT_HANDLER_ENTRY 3
 
 /* Characters: a shorter text in a simple event may as well be two numbers. */
 #define STRING_LEAST 5
@@ -79,7 +78,7 @@ bool record_user_text(const struct kev_event *event, size_t *len)
 
 bool record_int_is_whole(const struct kev_event *event, unsigned nfields)
 {
-    return nfields >= ((event->number & ~TRACE_EVENT_64) == INT_HANDLER_ENTRY ? 4 : 2);
+    return nfields >= ((event->number & ~TRACE_EVENT_64) == NUMBER_int_handler_entry ? 4 : 2);
 }
 
 /* ---- a record ---------------------------------------------------------------------- */

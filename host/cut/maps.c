@@ -8,20 +8,15 @@
 #include <string.h>
 
 #include "host/cut/cut.h"
+#include "host/event_numbers.h"
+#include "host/id_tree.h"
+#include "host/pr_th.h"
 
 #define MAPS_MOST 65536
 #define WORDS_MOST 64 /* of a MAPNAME: 6 and a text */
-#define BUCKETS (2 * MAPS_MOST)
-
-/* trace/events.def */
-enum {
-    PROCCREATE = 64,
-    PROCDESTROY = 128,
-    PROCDESTROY_NAME = 256,
-    MAPNAME = 8, /* class SYSTEM */
-};
 
 struct map {
+    struct id_node node;
     int32_t pid;
     bool told;              /* cut_maps_learn() has seen it begin, end or be mapped */
     bool ended;             /* the process has */
@@ -29,9 +24,9 @@ struct map {
 };
 
 struct cut_maps {
-    struct map *maps;
+    struct map **maps;
     uint32_t count, room;
-    uint32_t buckets[BUCKETS]; /* index + 1, 0: empty */
+    struct id_tree pids; /* of them */
 };
 
 struct cut_maps *cut_maps_new(void)
@@ -48,7 +43,8 @@ static void map_forget(struct map *map)
 void cut_maps_free(struct cut_maps *maps)
 {
     for (uint32_t i = 0; maps != NULL && i < maps->count; i++) {
-        map_forget(&maps->maps[i]);
+        map_forget(maps->maps[i]);
+        free(maps->maps[i]);
     }
     if (maps != NULL) {
         free(maps->maps);
@@ -58,14 +54,10 @@ void cut_maps_free(struct cut_maps *maps)
 
 static struct map *cut_maps_get_process(struct cut_maps *maps, int32_t pid)
 {
-    uint32_t at = (uint32_t)(((uint32_t)pid * 0x9e3779b97f4a7c15ull) >> 40) & (BUCKETS - 1);
-    struct map *map;
+    struct map *map = (struct map *)id_tree_find(&maps->pids, (uint32_t)pid);
 
-    for (; maps->buckets[at] != 0; at = (at + 1) & (BUCKETS - 1)) {
-        map = &maps->maps[maps->buckets[at] - 1];
-        if (map->pid == pid) {
-            return map;
-        }
+    if (map != NULL) {
+        return map;
     }
     if (maps->count == MAPS_MOST) {
         return NULL;
@@ -73,12 +65,14 @@ static struct map *cut_maps_get_process(struct cut_maps *maps, int32_t pid)
     if (maps->count == maps->room) {
         uint32_t room = maps->room == 0 ? 64 : 2 * maps->room;
 
-        maps->maps = kymo_memory(realloc(maps->maps, room * sizeof(*map)));
+        maps->maps = kymo_memory(realloc(maps->maps, room * sizeof(struct map *)));
         maps->room = room;
     }
-    maps->maps[maps->count] = (struct map){.pid = pid};
-    maps->buckets[at] = ++maps->count;
-    return &maps->maps[maps->count - 1];
+    map = kymo_memory(calloc(1, sizeof(*map)));
+    map->pid = pid;
+    id_tree_add(&maps->pids, &map->node, (uint32_t)pid);
+    maps->maps[maps->count++] = map;
+    return map;
 }
 
 static void map_take(struct map *map, const struct kev_event *event)
@@ -102,7 +96,7 @@ static enum change cut_maps_change_of(const struct kev_event *event, int32_t *pi
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
 
-    if (event->class == TRACE_CLASS_SYSTEM && number == MAPNAME) {
+    if (event->class == TRACE_CLASS_SYSTEM && number == NUMBER_mapname) {
         *pid = (int32_t)kev_word(event, 0);
         return MAPPED;
     }
@@ -110,9 +104,9 @@ static enum change cut_maps_change_of(const struct kev_event *event, int32_t *pi
     if (event->class != TRACE_CLASS_PR_TH) {
         return NOTHING;
     }
-    return number == PROCCREATE                                  ? BORN
-           : number == PROCDESTROY || number == PROCDESTROY_NAME ? GONE
-                                                                 : NOTHING;
+    return number == PR_TH_PROCCREATE                                        ? BORN
+           : number == PR_TH_PROCDESTROY || number == PR_TH_PROCDESTROY_NAME ? GONE
+                                                                             : NOTHING;
 }
 
 void cut_maps_learn(struct cut_maps *maps, const struct kev_event *event)
@@ -149,7 +143,7 @@ void cut_maps_follow(struct cut_maps *maps, const struct kev_event *event)
 bool cut_maps_next(const struct cut_maps *maps, uint32_t *at, struct kev_event *event)
 {
     while (*at < maps->count) {
-        const struct map *map = &maps->maps[(*at)++];
+        const struct map *map = maps->maps[(*at)++];
 
         if (!map->ended && map->event.words != NULL) {
             *event = map->event;

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "host/cut/cut.h"
+#include "host/event_numbers.h"
 #include "abi/sys/trace.h"
 
 #define NAME_EVENT(number) \
     ((number) == 192 || (number) == 320) /* PROCCREATE_NAME, PROCTHREAD_NAME */
-#define MAPNAME 8
 /* Lost, but in no DROPPED slot of the original; of no class. */
 #define UNTOLD (KYMO_DROP_UNWRITTEN << 8)
 
@@ -166,7 +166,7 @@ static bool cut_take_is_name(const struct kev_event *event)
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
 
     return (event->class == TRACE_CLASS_PR_TH && NAME_EVENT(number)) ||
-           (event->class == TRACE_CLASS_SYSTEM && number == MAPNAME);
+           (event->class == TRACE_CLASS_SYSTEM && number == NUMBER_mapname);
 }
 
 static int event_inside(struct cut *cut, struct kev_event *event, const struct owner *owner,

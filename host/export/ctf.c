@@ -19,7 +19,6 @@
 #define PACKET_BYTES 65536
 #define PACKET_HEAD (4 + 16 + 4 + 8 + 6 * 8 + 4)
 #define MAGIC 0xc1fc1fc1u
-#define CONTROL_BUFFER 2
 #define SECONDS_MOST 9223372036 /* of which nanoseconds have 63 bits */
 
 struct ctf {
@@ -289,7 +288,7 @@ static int ctf_event_put(struct export *export, const struct kev_item *item,
         return -1;
     }
     stamp = stamp_of(export, stream, item->cycles);
-    if ((item->class_id == TRACE_CLASS_CONTROL && item->code == CONTROL_BUFFER) ||
+    if ((item->class_id == TRACE_CLASS_CONTROL && item->code == TRACE_CONTROL_BUFFER) ||
         stream->used >= PACKET_BYTES) {
         if (ctf_packet_end(export, trace, cpu) != 0) {
             return -1;

@@ -6,19 +6,21 @@
 #include <stdio.h>
 
 #include "abi/sys/states.h"
+#include "host/event_numbers.h"
 #include "host/export/linux.h"
 #include "host/pr_th.h"
 #include "trace/slot.h"
 
-#define INT_ENTRY 1
-#define INT_EXIT 2
-#define FUNCTION_ENTER 10
-#define FUNCTION_EXIT 11
+/* Linux's name of a begin or an end, if the flow has it as one: readers of Linux's traces show
+ * nothing of a CPU at which an interrupt ends that has not begun. */
+static enum linux_event linux_pair(const struct flow_step *step, enum linux_event begin,
+                                   enum linux_event end)
+{
+    return step->role == FLOW_BEGIN ? begin : step->role == FLOW_END ? end : LINUX_OWN;
+}
 
 enum linux_event linux_event_of(const struct kev_item *item, const struct flow_step *step)
 {
-    unsigned kind = item->number & (TRACE_KERCALL_EXIT | TRACE_KERCALL_INT);
-
     switch (item->class_id) {
     case TRACE_CLASS_PR_TH:
         return step->switched        ? LINUX_SWITCH
@@ -28,18 +30,14 @@ enum linux_event linux_event_of(const struct kev_item *item, const struct flow_s
                    ? LINUX_EXIT
                    : LINUX_OWN;
     case TRACE_CLASS_INT:
-        return item->code == INT_ENTRY  ? LINUX_IRQ_ENTRY
-               : item->code == INT_EXIT ? LINUX_IRQ_EXIT
-                                        : LINUX_OWN;
+        return item->code == NUMBER_int_entry || item->code == NUMBER_int_exit
+                   ? linux_pair(step, LINUX_IRQ_ENTRY, LINUX_IRQ_EXIT)
+                   : LINUX_OWN;
     case TRACE_CLASS_KER_CALL:
     case TRACE_CLASS_KYMO_CALL:
-        return kind == TRACE_KERCALL_ENTER  ? LINUX_CALL_ENTRY
-               : kind == TRACE_KERCALL_EXIT ? LINUX_CALL_EXIT
-                                            : LINUX_OWN;
+        return linux_pair(step, LINUX_CALL_ENTRY, LINUX_CALL_EXIT);
     case TRACE_CLASS_SYSTEM:
-        return item->code == FUNCTION_ENTER  ? LINUX_FUNCTION_ENTRY
-               : item->code == FUNCTION_EXIT ? LINUX_FUNCTION_EXIT
-                                             : LINUX_OWN;
+        return linux_pair(step, LINUX_FUNCTION_ENTRY, LINUX_FUNCTION_EXIT);
     default:
         return LINUX_OWN;
     }

@@ -104,6 +104,36 @@ static void perfetto_span(void *arg, const struct flow_thread *thread,
     perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_END, track, to, NULL, NULL);
 }
 
+static void perfetto_bundle_put(struct export *export, int cpu, int64_t ns,
+                                Perfetto__FtraceEvent *event)
+{
+    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+    Perfetto__FtraceEventBundle bundle = PERFETTO__FTRACE_EVENT_BUNDLE__INIT;
+
+    event->has_timestamp = event->has_pid = bundle.has_cpu = 1;
+    event->timestamp = ns < 0 ? 0 : (uint64_t)ns;
+    bundle.cpu = (uint32_t)cpu;
+    bundle.n_event = 1;
+    bundle.event = &event;
+    packet.ftrace_events = &bundle;
+    perfetto_packet_put(export, &packet);
+}
+
+/* ftrace's begin of an interrupt has an end, too: readers draw it up to the next one otherwise. */
+static void perfetto_interrupt_close(struct export *export, int cpu, const struct flow_open *open,
+                                     int64_t ns)
+{
+    Perfetto__FtraceEvent event = PERFETTO__FTRACE_EVENT__INIT;
+    Perfetto__IrqExit end = PERFETTO__IRQ_EXIT__INIT;
+
+    end.has_irq = end.has_ret = 1;
+    end.irq = (int32_t)open->what;
+    end.ret = 1;
+    event.irq_handler_exit = &end;
+    event.pid = UINT32_MAX; /* who ran then is not known */
+    perfetto_bundle_put(export, cpu, ns, &event);
+}
+
 static void perfetto_close(void *arg, const struct flow_thread *thread, int cpu,
                            const struct flow_open *open, int64_t ns, enum flow_ending ending)
 {
@@ -111,10 +141,12 @@ static void perfetto_close(void *arg, const struct flow_thread *thread, int cpu,
     uint64_t track =
         thread == NULL ? cpu_track(export, cpu) : perfetto_uuid(OF_THREAD, thread->serial);
 
-    (void)open;
     (void)ending;
     perfetto_note_text(export, "end", "not known");
     perfetto_named_put(export, PERFETTO__TRACK_EVENT__TYPE__SLICE_END, track, ns, NULL, NULL);
+    if (open->kind == FLOW_INTERRUPT) {
+        perfetto_interrupt_close(export, cpu, open, ns);
+    }
 }
 
 static void perfetto_abandon(void *arg, const struct flow_thread *thread, int64_t ns,
@@ -155,9 +187,7 @@ static void switch_fill(struct export *export, const struct flow_step *step,
 static void ftrace_put(struct export *export, const struct kev_item *item,
                        const struct flow_step *step)
 {
-    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-    Perfetto__FtraceEventBundle bundle = PERFETTO__FTRACE_EVENT_BUNDLE__INIT;
-    Perfetto__FtraceEvent event = PERFETTO__FTRACE_EVENT__INIT, *events[] = {&event};
+    Perfetto__FtraceEvent event = PERFETTO__FTRACE_EVENT__INIT;
     Perfetto__SchedSwitch to = PERFETTO__SCHED_SWITCH__INIT;
     Perfetto__SchedWaking waking = PERFETTO__SCHED_WAKING__INIT;
     Perfetto__IrqEntry entry = PERFETTO__IRQ_ENTRY__INIT;
@@ -195,14 +225,8 @@ static void ftrace_put(struct export *export, const struct kev_item *item,
     default:
         return;
     }
-    event.has_timestamp = event.has_pid = bundle.has_cpu = 1;
-    event.timestamp = step->ns < 0 ? 0 : (uint64_t)step->ns;
     event.pid = (uint32_t)linux_current(item, step);
-    bundle.cpu = (uint32_t)item->cpu;
-    bundle.n_event = 1;
-    bundle.event = events;
-    packet.ftrace_events = &bundle;
-    perfetto_packet_put(export, &packet);
+    perfetto_bundle_put(export, item->cpu, step->ns, &event);
 }
 
 static void perfetto_message_put(struct export *export, const struct flow_step *step)

@@ -24,7 +24,6 @@
 #define DELTA_BITS 27
 #define TYPE_EXTEND 30
 #define TYPE_LONGEST 28
-#define CONTROL_BUFFER 2
 #define EVENT_MOST (PAGE - PAGE_HEAD - COUNT_BYTES - 16)
 
 struct tracedat_cpu {
@@ -265,8 +264,8 @@ static int tracedat_event_take(struct export *export, const struct kev_item *ite
     }
     role = linux_event_of(item, &step);
     type = types_find(&tracedat->types, export, item, (int)role);
-    if (type == NULL || (item->class_id == TRACE_CLASS_CONTROL && item->code == CONTROL_BUFFER &&
-                         page_end(tracedat, cpu) != 0)) {
+    if (type == NULL || (item->class_id == TRACE_CLASS_CONTROL &&
+                         item->code == TRACE_CONTROL_BUFFER && page_end(tracedat, cpu) != 0)) {
         return -1;
     }
     ns = step.ns < 0 ? 0 : (uint64_t)step.ns;

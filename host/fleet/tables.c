@@ -20,10 +20,10 @@
 #include "host/export/follow.h"
 #include "host/fleet/fleet.h"
 #include "host/fleet/values.h"
+#include "host/id_tree.h"
 #include "host/kymo.h"
 
 #define FLEET_ROWS 2000000 /* of a file */
-#define BUCKETS 4096       /* a power of two */
 
 struct file { /* of rows of one table */
     struct out *out;
@@ -33,8 +33,7 @@ struct file { /* of rows of one table */
 };
 
 struct message { /* that has no reply yet */
-    struct message *next;
-    uint64_t id;
+    struct id_node node;
     int64_t sent, received; /* KEV_NEVER: not seen */
     int32_t server;         /* pid */
     int32_t server_tid;     /* KEV_NOBODY: not known */
@@ -45,10 +44,10 @@ struct writer {
     const struct fleet_sink *sink;
     struct flow *flow;
     struct file files[FLEET_TABLES];
-    struct out *args; /* an event's values; what does not fit goes to its file in memory */
-    struct message *messages[BUCKETS];
-    int64_t first, last; /* ns of events */
-    uint64_t rows;       /* of the table of events */
+    struct out *args;        /* an event's values; what does not fit goes to its file in memory */
+    struct id_tree messages; /* by the flow's id */
+    int64_t first, last;     /* ns of events */
+    uint64_t rows;           /* of the table of events */
     struct fleet_times times;
     bool failed; /* a file, or no memory: reported */
 };
@@ -204,21 +203,16 @@ static void fleet_tables_state_put(void *arg, const struct flow_thread *thread,
     out_char(out, '\n');
 }
 
-static struct message **message_find(struct writer *writer, uint64_t id)
+static struct message *message_find(const struct writer *writer, uint64_t id)
 {
-    struct message **at = &writer->messages[id & (BUCKETS - 1)];
-
-    while (*at != NULL && (*at)->id != id) {
-        at = &(*at)->next;
-    }
-    return at;
+    return (struct message *)id_tree_find(&writer->messages, id);
 }
 
 /* A message is over at `ns`. */
 static void fleet_tables_message_put(struct writer *writer, const struct flow_thread *client,
                                      uint64_t id, const char *outcome, int64_t ns)
 {
-    struct message **at = message_find(writer, id), *message = *at;
+    struct message *message = message_find(writer, id);
     struct out *out;
 
     if (message == NULL) {
@@ -237,7 +231,7 @@ static void fleet_tables_message_put(struct writer *writer, const struct flow_th
     fleet_maybe_put(out, message->received, KEV_NEVER);
     fleet_maybe_put(out, ns == KEV_NEVER ? ns : ns - message->sent, KEV_NEVER);
     out_char(out, '\n');
-    *at = message->next;
+    id_tree_remove(&writer->messages, &message->node);
     free(message);
 }
 
@@ -252,26 +246,24 @@ static void message_abandon(void *arg, const struct flow_thread *client, int64_t
 static void message_step(struct writer *writer, const struct kev_item *item,
                          const struct flow_step *step)
 {
-    struct message **at, *message;
+    struct message *message;
 
     switch (step->message) {
     case FLOW_SENT:
-        at = message_find(writer, step->message_id);
         message = calloc(1, sizeof(*message));
         if (message == NULL) {
             kymo_error("out of memory");
             writer->failed = true;
             return;
         }
-        *message = (struct message){.id = step->message_id,
-                                    .sent = step->ns,
+        *message = (struct message){.sent = step->ns,
                                     .received = KEV_NEVER,
                                     .server = step->party->server,
                                     .server_tid = KEV_NOBODY};
-        *at = message;
+        id_tree_add(&writer->messages, &message->node, step->message_id);
         break;
     case FLOW_RECEIVED:
-        message = *message_find(writer, step->message_id);
+        message = message_find(writer, step->message_id);
         if (message != NULL) {
             message->received = step->ns;
             message->server_tid = step->party->tid;
@@ -416,6 +408,7 @@ static int tables_end(struct export *export)
 static void tables_discard(struct export *export)
 {
     struct writer *writer = writer_of(export);
+    struct id_node *message;
 
     if (writer->flow != NULL) {
         flow_free(writer->flow);
@@ -426,12 +419,8 @@ static void tables_discard(struct export *export)
         }
         free(writer->files[i].out);
     }
-    for (unsigned i = 0; i < BUCKETS; i++) {
-        for (struct message *message = writer->messages[i], *next; message != NULL;
-             message = next) {
-            next = message->next;
-            free(message);
-        }
+    while ((message = id_tree_take(&writer->messages)) != NULL) {
+        free(message);
     }
     if (writer->args != NULL && writer->args->fd >= 0) {
         close(writer->args->fd);

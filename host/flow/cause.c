@@ -9,25 +9,6 @@
 #include "host/flow/own.h"
 #include "trace/slot.h"
 
-#define KERCALL(number, name, ...) CALL_##name = (number),
-enum {
-#include "abi/kercalls.def"
-};
-#undef KERCALL
-
-/* The innermost handler that runs on the CPU; NULL: none does. */
-static const struct flow_open *flow_handler_of(const struct flow_cpu *cpu)
-{
-    const struct flow_stack *slices = &cpu->interrupts;
-
-    for (uint32_t i = slices->depth; i > 0; i--) {
-        if (slices->open[i - 1].kind == FLOW_HANDLER) {
-            return &slices->open[i - 1];
-        }
-    }
-    return NULL;
-}
-
 void flow_cause_event(struct flow *flow, const struct kev_item *item, const uint32_t *words,
                       unsigned nwords)
 {

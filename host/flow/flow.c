@@ -40,6 +40,7 @@ static struct flow *flow_make(struct kev_capture *capture, const struct flow_sou
     flow->facts = source == NULL ? kev_capture_facts(capture) : source->facts;
     flow->ops = ops;
     flow->arg = arg;
+    flow->live_most = FLOW_THREADS_MOST;
     if (!flow_cover_find(flow)) {
         flow_free(flow);
         return NULL;

@@ -4,10 +4,13 @@
  * was in which state when and why, what each CPU ran, kernel calls, functions, interrupts and
  * messages from their begins to their ends. docs/inside/flow.md has the rules.
  *
- * It reads forward, and its memory grows with the threads that live and with nesting only. Nothing
- * is invented: what a loss, a filter, a gate or a selection may have hidden is unknown, and not
- * given. A thread is one life of it: a pid and a tid that are used again are another thread. One
- * thread. Proof: test/host/timeline/timeline_test.c, test/host/export/check.
+ * It reads forward, and its memory grows with the threads that live and with nesting only; of more
+ * than FLOW_THREADS_MOST threads at once nothing is known, as flow_doubt() says. The work of an
+ * event is bounded, whatever the capture holds. Nothing is invented: what a loss, a filter, a gate
+ * or a selection may have hidden is unknown, and not given. A thread is one life of it: a pid and a
+ * tid that are used again are another thread. Not for several threads. Proof:
+ * test/host/timeline/oracle_test.c and timeline_test.c, test/host/flow/capacity_test.c,
+ * test/host/export/check.
  */
 #ifndef HOST_FLOW_FLOW_H
 #define HOST_FLOW_FLOW_H
@@ -16,10 +19,12 @@
 #include <stdint.h>
 
 #include "abi/sys/states.h"
+#include "host/id_tree.h"
 #include "host/kev/kev.h"
 
 #define FLOW_CPUS 64
 #define FLOW_UNMARKED UINT32_MAX
+#define FLOW_THREADS_MOST 1000000 /* that live at once */
 
 /* The cause of an event, or of a thread's state. */
 enum flow_cause {
@@ -32,7 +37,7 @@ enum flow_cause {
 
 /* A thread in one state. */
 struct flow_state {
-    uint32_t mark;    /* the consumer\'s; FLOW_UNMARKED */
+    uint32_t mark;    /* the consumer's; FLOW_UNMARKED */
     int64_t since;    /* ns; it is known to have begun then: `begun` */
     uint64_t object;  /* MUTEX, CONDVAR, SEM: address of the object; 0: not known */
     uint32_t owner;   /* MUTEX: serial of the thread that owned it; 0: not known */
@@ -54,6 +59,11 @@ struct flow_open {
     uint64_t object; /* Sync* calls: address of the object; 0 */
     uint64_t mutex;  /* SyncCondvarWait(): address of its mutex; 0 */
     uint32_t owner;  /* SyncMutexLock(): serial of the thread that owns it; 0: not known */
+    /* Private to host/flow/slice.c, which finds a slice by its kind and `what`. */
+    uint32_t branch[4]; /* indexes + 1 of slices with others; 0: none */
+    uint32_t latest;    /* of the first one with these: index of the newest */
+    uint32_t before;    /* index + 1 of the one before with these */
+    uint32_t handler;   /* index + 1 of the innermost handler, up to this one */
 };
 enum flow_kind { FLOW_CALL, FLOW_FUNCTION, FLOW_INTERRUPT, FLOW_HANDLER };
 
@@ -61,13 +71,16 @@ enum flow_kind { FLOW_CALL, FLOW_FUNCTION, FLOW_INTERRUPT, FLOW_HANDLER };
 struct flow_stack {
     struct flow_open *open;
     uint32_t depth, room;
+    uint32_t root; /* index + 1 of the first slice; 0: none */
     uint32_t over; /* functions that are open, too, but too deep to be followed */
 };
 
 struct flow_process;
 
-struct flow_thread { /* one life of a thread */
-    struct flow_thread *next;
+struct flow_thread {                           /* one life of a thread */
+    struct id_node node;                       /* among the threads that live */
+    struct id_node rcvid_node;                 /* among messages: of the newest with its rcvid */
+    struct flow_thread *next;                  /* of those that have ended */
     struct flow_thread *sibling, **sibling_at; /* in its process's list */
     struct flow_thread *newer, **newer_at;     /* of those of which something is known */
     struct flow_process *process;
@@ -76,10 +89,11 @@ struct flow_thread { /* one life of a thread */
     struct flow_state then; /* that it has taken on and that begins when it leaves its CPU */
     unsigned then_turn;     /* of the coverage in which it did: another one may have ended it */
     uint64_t message;       /* that it has sent and that has not ended; 0: none */
-    struct flow_thread *message_next;
-    uint32_t message_mark; /* the consumer's; FLOW_UNMARKED */
-    uint32_t serial;       /* its number, from 1 */
-    uint32_t mark;         /* the consumer's; FLOW_UNMARKED */
+    struct flow_thread *message_older, *message_newer; /* with that rcvid */
+    struct flow_thread *held_next, **held_at;          /* in its CPU's list; see `held` */
+    uint32_t message_mark;                             /* the consumer's; FLOW_UNMARKED */
+    uint32_t serial;                                   /* its number, from 1 */
+    uint32_t mark;                                     /* the consumer's; FLOW_UNMARKED */
     int32_t pid, tid;
     uint32_t rcvid;   /* of `message`, as `server` has it */
     int32_t server;   /* the pid that it was sent to */
@@ -104,7 +118,8 @@ struct flow_step {
     struct flow_thread *current; /* who runs on the CPU when it happens; NULL: not known */
     struct flow_thread *owner;   /* whose it is: an interrupt's, who ran; NULL: not known */
     enum flow_role role;         /* on that track */
-    struct flow_open *slice;     /* BEGIN: to be marked; END: a copy of what ended; else NULL */
+    struct flow_open
+        *slice; /* BEGIN: to be marked; END: what ended, until the next call; else NULL */
     enum flow_message message;
     uint64_t message_id;
     struct flow_thread *client; /* of the message; SENT: message_mark is there to be set */

@@ -2,12 +2,49 @@
 /*
  * Messages: which thread has sent, which has received, who gets the reply (flow.h).
  */
+#include <stddef.h>
+
 #include "host/event_numbers.h"
 #include "host/flow/own.h"
 
-static struct flow_thread **flow_message_bucket(struct flow *flow, uint32_t rcvid)
+/* Messages with the same rcvid and server are in a list, whose newest is in the tree. */
+static struct flow_thread *flow_message_newest(const struct flow *flow, uint32_t rcvid,
+                                               int32_t server)
 {
-    return &flow->messages[rcvid * 0x9e3779b1u >> 16 & (FLOW_BUCKETS - 1)];
+    struct id_node *node = id_tree_find(&flow->messages, id_tree_pair((int32_t)rcvid, server));
+
+    return node == NULL ? NULL : (void *)((char *)node - offsetof(struct flow_thread, rcvid_node));
+}
+
+static void flow_message_link(struct flow *flow, struct flow_thread *client)
+{
+    struct flow_thread *older = flow_message_newest(flow, client->rcvid, client->server);
+
+    client->message_older = older;
+    client->message_newer = NULL;
+    if (older == NULL) {
+        id_tree_add(&flow->messages, &client->rcvid_node,
+                    id_tree_pair((int32_t)client->rcvid, client->server));
+    } else {
+        older->message_newer = client;
+        id_tree_replace(&flow->messages, &older->rcvid_node, &client->rcvid_node);
+    }
+}
+
+static void flow_message_unlink(struct flow *flow, struct flow_thread *client)
+{
+    struct flow_thread *older = client->message_older, *newer = client->message_newer;
+
+    if (older != NULL) {
+        older->message_newer = newer;
+    }
+    if (newer != NULL) {
+        newer->message_older = older;
+    } else if (older != NULL) {
+        id_tree_replace(&flow->messages, &client->rcvid_node, &older->rcvid_node);
+    } else {
+        id_tree_remove(&flow->messages, &client->rcvid_node);
+    }
 }
 
 void flow_message_forget(struct flow *flow, struct flow_thread *client, int64_t ns, bool replied,
@@ -20,12 +57,7 @@ void flow_message_forget(struct flow *flow, struct flow_thread *client, int64_t 
         flow->ops->abandon(flow->arg, client, ns, ending);
     }
     if (!client->received) {
-        struct flow_thread **at = flow_message_bucket(flow, client->rcvid);
-
-        while (*at != client) {
-            at = &(*at)->message_next;
-        }
-        *at = client->message_next;
+        flow_message_unlink(flow, client);
     }
     client->message = 0;
     client->message_mark = FLOW_UNMARKED;
@@ -48,16 +80,14 @@ void flow_message_step(struct flow_step *step, enum flow_message what, struct fl
 
 static void flow_message_sent(struct flow *flow, struct flow_step *step, const uint32_t *words)
 {
-    struct flow_thread *client = step->thread, **at;
+    struct flow_thread *client = step->thread;
 
     flow_message_forget(flow, client, step->ns, false, FLOW_LOST);
     client->message = ++flow->message;
     client->rcvid = words[0];
     client->server = (int32_t)words[1];
     client->received = client->handed = false;
-    at = flow_message_bucket(flow, client->rcvid);
-    client->message_next = *at;
-    *at = client;
+    flow_message_link(flow, client);
     flow_thread_noted(flow, client);
     flow_message_step(step, FLOW_SENT, client, client);
 }
@@ -66,16 +96,12 @@ static void flow_message_sent(struct flow *flow, struct flow_step *step, const u
 static void flow_message_received(struct flow *flow, struct flow_step *step, int cpu,
                                   const uint32_t *words)
 {
-    struct flow_thread **at = flow_message_bucket(flow, words[0]), *client;
+    struct flow_thread *client = flow_message_newest(flow, words[0], (int32_t)words[1]);
 
-    while (*at != NULL && ((*at)->rcvid != words[0] || (*at)->server != (int32_t)words[1])) {
-        at = &(*at)->message_next;
-    }
-    client = *at;
     if (client == NULL) {
         return; /* it was sent before the capture, or in a loss */
     }
-    *at = client->message_next;
+    flow_message_unlink(flow, client);
     client->received = true;
     if (step->thread != NULL && step->thread != client && step->thread->pid == client->server) {
         flow_message_step(step, FLOW_RECEIVED, client, step->thread);

@@ -9,10 +9,16 @@
 
 #include "host/flow/flow.h"
 
-#define FLOW_BUCKETS 16384   /* a power of two */
 #define FLOW_INTERRUPTS 1024 /* numbers of which more than the number is noted */
 
 #define FLOW_NO_TURN UINT_MAX
+
+/* Numbers of kernel calls: CALL_SYNC_MUTEX_LOCK. */
+#define KERCALL(number, name, ...) CALL_##name = (number),
+enum {
+#include "abi/kercalls.def"
+};
+#undef KERCALL
 
 struct flow_turn { /* a CPU is covered from here on, or no longer */
     int64_t ns;
@@ -20,8 +26,8 @@ struct flow_turn { /* a CPU is covered from here on, or no longer */
     bool covered;
 };
 
-struct flow_process { /* one life of a process */
-    struct flow_process *next;
+struct flow_process { /* a pid that threads which live have */
+    struct id_node node;
     struct flow_thread *threads;
     int32_t pid;
 };
@@ -36,6 +42,7 @@ struct flow_cpu {
     struct flow_thread *current;        /* NULL: not known */
     struct flow_thread *told;           /* current once it is covered, as an injected event says */
     struct flow_thread *handed;         /* client: the server's next thread that is READY has it */
+    struct flow_thread *held;           /* threads whose states begin with its next THRUNNING */
     struct flow_stack interrupts;
 };
 
@@ -47,8 +54,9 @@ struct flow {
     void *arg;
     const char *doubt;
     struct flow_filters filters;
-    struct flow_thread *threads[FLOW_BUCKETS], *messages[FLOW_BUCKETS];
-    struct flow_process *processes[FLOW_BUCKETS];
+    struct id_tree threads;     /* by pid and tid */
+    struct id_tree processes;   /* by pid */
+    struct id_tree messages;    /* by rcvid and the server's pid */
     struct flow_thread *newest; /* of those of which something is known */
     struct flow_thread *corpse; /* freed with the next event */
     struct flow_turn *turns;
@@ -56,13 +64,15 @@ struct flow {
     unsigned uncovered;  /* CPUs that are not covered now */
     bool states, slices; /* they can be known at all */
     bool failed, begun;
-    bool marked;             /* events of state dumps are marked as such: one has come */
-    unsigned ready, unknown; /* threads */
+    bool marked;                   /* events of state dumps are marked as such: one has come */
+    unsigned live, ready, unknown; /* threads */
+    unsigned live_most;            /* FLOW_THREADS_MOST; of a test: less */
     uint32_t serial;
     uint64_t message;
+    uint64_t steps; /* through lists, for test/host/flow/capacity_test.c */
     int64_t now;
-    bool handled
-        [FLOW_INTERRUPTS]; /* interrupts that wake nobody, but by handlers that run for them */
+    /* The interrupt wakes nobody, but by the handlers that run for it. */
+    bool handled[FLOW_INTERRUPTS];
     struct flow_cpu cpus[FLOW_CPUS];
 };
 
@@ -93,7 +103,13 @@ void flow_threads_do(struct flow *flow, int64_t ns,
 void flow_corpses_bury(struct flow *flow);
 void flow_threads_free(struct flow *flow);
 
-/* state.c. An event of class PR_TH of a thread. */
+/* A thread's `then` begins with the CPU's next THRUNNING; or no longer does. */
+void flow_thread_hold(struct flow *flow, struct flow_thread *thread, unsigned cpu);
+void flow_thread_unhold(struct flow_thread *thread);
+
+/* state.c */
+extern const struct flow_state flow_state_unknown;
+/* An event of class PR_TH of a thread. */
 void flow_state_event(struct flow *flow, const struct kev_item *item, struct flow_step *step,
                       const uint32_t *words, unsigned nwords);
 /* Nothing is known of a thread that doesn't run; over: `ended` says whether its state has ended. */
@@ -123,6 +139,8 @@ void flow_function_event(struct flow *flow, const struct kev_item *item, struct 
 void flow_slices_close(struct flow *flow, struct flow_stack *stack,
                        const struct flow_thread *thread, int cpu, uint32_t depth, int64_t ns,
                        enum flow_ending ending);
+/* The innermost handler that runs on the CPU; NULL: none does. */
+const struct flow_open *flow_handler_of(const struct flow_cpu *cpu);
 /* The kernel call that the thread is in; NULL: none that is known. */
 const struct flow_open *flow_call_of(const struct flow_thread *thread);
 

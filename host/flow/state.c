@@ -4,16 +4,15 @@
  * the next THRUNNING there; a state that it takes on while it is still current begins when it
  * leaves the CPU (flow.h).
  */
-#include "abi/sys/kercalls.h"
 #include "host/flow/own.h"
 #include "host/pr_th.h"
 
-static const struct flow_state flow_state_unknown = {.mark = FLOW_UNMARKED,
-                                                     .message = FLOW_UNMARKED,
-                                                     .state = -1,
-                                                     .cpu = -1,
-                                                     .priority = -1,
-                                                     .on = -1};
+const struct flow_state flow_state_unknown = {.mark = FLOW_UNMARKED,
+                                              .message = FLOW_UNMARKED,
+                                              .state = -1,
+                                              .cpu = -1,
+                                              .priority = -1,
+                                              .on = -1};
 
 /* The thread's state from `ns` on; the one before it is given away. `ended`: that it ends then is
  * known. */
@@ -38,7 +37,7 @@ static void flow_state_set(struct flow *flow, struct flow_thread *thread,
 void flow_thread_over(struct flow *flow, struct flow_thread *thread, int64_t ns, bool ended)
 {
     flow_state_set(flow, thread, &flow_state_unknown, ns, ended);
-    thread->held = -1;
+    flow_thread_unhold(thread);
     flow_slices_close(flow, &thread->slices, thread, -1, 0, ns, ended ? FLOW_ABORTED : FLOW_LOST);
     flow_message_forget(flow, thread, ns, false, FLOW_LOST);
 }
@@ -74,13 +73,16 @@ void flow_cpu_leave(struct flow *flow, unsigned on, int64_t ns, bool known)
     }
 }
 
-/* A state that waited for the CPU's thread to become known begins. */
-static void flow_held_begin(struct flow *flow, struct flow_thread *thread, int64_t ns)
+/* States that waited for the CPU's thread to become known begin. */
+static void flow_held_begin(struct flow *flow, unsigned on, int64_t ns)
 {
-    if (thread->held >= 0 && flow->cpus[thread->held].current != NULL) {
+    struct flow_thread *thread;
+
+    while ((thread = flow->cpus[on].held) != NULL) {
         struct flow_state then = thread->then;
 
-        thread->held = -1;
+        flow->steps++;
+        flow_thread_unhold(thread);
         thread->then = flow_state_unknown;
         flow_state_set(flow, thread, &then, ns, true);
     }
@@ -94,7 +96,7 @@ static void flow_cpu_runs(struct flow *flow, unsigned on, struct flow_thread *th
     flow->cpus[on].current = thread;
     flow_state_set(flow, thread, state, ns, true);
     if (!known) {
-        flow_threads_do(flow, ns, flow_held_begin);
+        flow_held_begin(flow, on, ns);
     }
 }
 
@@ -111,7 +113,7 @@ void flow_cpu_told(struct flow *flow, unsigned on, int64_t ns)
     if (thread->now.state >= 0 && ns < thread->now.since) {
         return; /* events of another CPU are newer */
     }
-    thread->held = -1;
+    flow_thread_unhold(thread);
     thread->then = flow_state_unknown;
     state.state = STATE_RUNNING;
     state.cpu = (int16_t)on;
@@ -129,7 +131,7 @@ static void flow_thread_runs(struct flow *flow, struct flow_state *state, unsign
 
     cpu->aborting = false;
     thread->gone = false; /* its number is in use, whoever has it */
-    thread->held = -1;
+    flow_thread_unhold(thread);
     if (client != NULL && client->server == thread->pid && client != thread) {
         flow_message_step(step, FLOW_RECEIVED, client, thread);
     }
@@ -164,7 +166,7 @@ static void flow_state_describe(const struct flow_thread *thread, struct flow_st
     }
     if (call != NULL && (state->state == STATE_MUTEX || state->state == STATE_CONDVAR ||
                          state->state == STATE_SEM)) {
-        state->object = state->state == STATE_MUTEX && call->what == __KER_SYNC_CONDVAR_WAIT
+        state->object = state->state == STATE_MUTEX && call->what == CALL_SYNC_CONDVAR_WAIT
                             ? call->mutex
                             : call->object;
         state->owner = state->state == STATE_MUTEX ? call->owner : 0;
@@ -212,11 +214,11 @@ static void flow_thread_changes(struct flow *flow, struct flow_state *state, uns
     if (state->state == STATE_READY && thread->now.state != STATE_READY && state->begun) {
         step->woken = thread;
     }
-    thread->held = -1;
+    flow_thread_unhold(thread);
     if (flow->uncovered > 0) {
         flow_state_set(flow, thread, &flow_state_unknown, step->ns, false);
     } else if (flow->cpus[on].current == NULL && !was_known) {
-        thread->held = (int16_t)on;
+        flow_thread_hold(flow, thread, on);
         thread->then = *state;
         flow_thread_noted(flow, thread);
     } else {

@@ -14,68 +14,51 @@ bool flow_is_idle(const struct kev_facts *facts, int32_t pid, int32_t tid)
     return pid == IDLE_PID && tid >= 1 && tid <= (int64_t)facts->cpus;
 }
 
-static uint32_t flow_bucket(int32_t pid, int32_t tid)
-{
-    uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-
-    return (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 40) & (FLOW_BUCKETS - 1);
-}
-
 /* ---- processes ----------------------------------------------------------------------- */
+
+static struct flow_process *flow_process_find(const struct flow *flow, int32_t pid)
+{
+    return (struct flow_process *)id_tree_find(&flow->processes, (uint32_t)pid);
+}
 
 static struct flow_process *flow_process_of(struct flow *flow, int32_t pid)
 {
-    struct flow_process **at = &flow->processes[flow_bucket(pid, 0)], *process;
+    struct flow_process *process = flow_process_find(flow, pid);
 
-    for (process = *at; process != NULL; process = process->next) {
-        if (process->pid == pid) {
-            return process;
-        }
+    if (process != NULL) {
+        return process;
     }
     process = calloc(1, sizeof(*process));
     if (process == NULL) {
         flow->failed = true;
         return NULL;
     }
-    *process = (struct flow_process){.next = *at, .pid = pid};
-    *at = process;
+    process->pid = pid;
+    id_tree_add(&flow->processes, &process->node, (uint32_t)pid);
     return process;
 }
 
 /* ---- threads ------------------------------------------------------------------------- */
 
-static struct flow_thread *flow_thread_find(struct flow *flow, int32_t pid, int32_t tid)
+static struct flow_thread *flow_thread_find(const struct flow *flow, int32_t pid, int32_t tid)
 {
-    struct flow_thread *thread = flow->threads[flow_bucket(pid, tid)];
-
-    while (thread != NULL && (thread->pid != pid || thread->tid != tid)) {
-        thread = thread->next;
-    }
-    return thread;
+    return (struct flow_thread *)id_tree_find(&flow->threads, id_tree_pair(pid, tid));
 }
 
 static struct flow_thread *flow_thread_new(struct flow *flow, int32_t pid, int32_t tid)
 {
-    struct flow_thread **at = &flow->threads[flow_bucket(pid, tid)];
     struct flow_process *process = flow_process_of(flow, pid);
     struct flow_thread *thread = process == NULL ? NULL : calloc(1, sizeof(*thread));
-    const struct flow_state unknown = {.mark = FLOW_UNMARKED,
-                                       .message = FLOW_UNMARKED,
-                                       .state = -1,
-                                       .cpu = -1,
-                                       .priority = -1,
-                                       .on = -1};
 
     if (thread == NULL) {
         flow->failed = true;
         return NULL;
     }
-    *thread = (struct flow_thread){.next = *at,
-                                   .sibling = process->threads,
+    *thread = (struct flow_thread){.sibling = process->threads,
                                    .sibling_at = &process->threads,
                                    .process = process,
-                                   .now = unknown,
-                                   .then = unknown,
+                                   .now = flow_state_unknown,
+                                   .then = flow_state_unknown,
                                    .message_mark = FLOW_UNMARKED,
                                    .serial = ++flow->serial,
                                    .mark = FLOW_UNMARKED,
@@ -85,11 +68,12 @@ static struct flow_thread *flow_thread_new(struct flow *flow, int32_t pid, int32
                                    .priority = -1,
                                    .cpu = -1,
                                    .held = -1};
-    *at = thread;
+    id_tree_add(&flow->threads, &thread->node, id_tree_pair(pid, tid));
     if (thread->sibling != NULL) {
         thread->sibling->sibling_at = &thread->sibling;
     }
     process->threads = thread;
+    flow->live++;
     flow->unknown++;
     if (flow->ops->thread != NULL) {
         flow->ops->thread(flow->arg, thread, flow->now);
@@ -105,6 +89,10 @@ struct flow_thread *flow_thread_of(struct flow *flow, int32_t pid, int32_t tid)
         return NULL;
     }
     thread = flow_thread_find(flow, pid, tid);
+    if (thread == NULL && flow->live >= flow->live_most) {
+        flow->doubt = "more than 1000000 threads lived at once: of the others nothing is known";
+        return NULL;
+    }
     return thread == NULL ? flow_thread_new(flow, pid, tid) : thread;
 }
 
@@ -134,18 +122,40 @@ void flow_thread_begin(struct flow *flow, int32_t pid, int32_t tid, int64_t ns)
 
 void flow_process_begin(struct flow *flow, int32_t pid, int64_t ns)
 {
-    struct flow_process **at = &flow->processes[flow_bucket(pid, 0)], *process;
+    struct flow_process *process = flow_process_find(flow, pid);
 
-    while (*at != NULL && (*at)->pid != pid) {
-        at = &(*at)->next;
-    }
-    process = *at;
     if (process == NULL) {
         return;
     }
     for (struct flow_thread *thread = process->threads, *next; thread != NULL; thread = next) {
         next = thread->sibling;
         flow_thread_gone(flow, thread, ns);
+    }
+}
+
+/* ---- states that wait for a CPU's thread to become known ------------------------------- */
+
+void flow_thread_hold(struct flow *flow, struct flow_thread *thread, unsigned cpu)
+{
+    flow_thread_unhold(thread);
+    thread->held = (int16_t)cpu;
+    thread->held_next = flow->cpus[cpu].held;
+    thread->held_at = &flow->cpus[cpu].held;
+    if (thread->held_next != NULL) {
+        thread->held_next->held_at = &thread->held_next;
+    }
+    flow->cpus[cpu].held = thread;
+}
+
+void flow_thread_unhold(struct flow_thread *thread)
+{
+    if (thread->held < 0) {
+        return;
+    }
+    thread->held = -1;
+    *thread->held_at = thread->held_next;
+    if (thread->held_next != NULL) {
+        thread->held_next->held_at = thread->held_at;
     }
 }
 
@@ -182,6 +192,7 @@ void flow_threads_do(struct flow *flow, int64_t ns,
 {
     for (struct flow_thread *thread = flow->newest, *next; thread != NULL; thread = next) {
         next = thread->newer;
+        flow->steps++;
         if (thread->cpu < 0) {
             fn(flow, thread, ns);
             if (thread->now.state < 0 && thread->held < 0 && thread->slices.depth == 0 &&
@@ -196,21 +207,22 @@ void flow_threads_do(struct flow *flow, int64_t ns,
 
 void flow_thread_end(struct flow *flow, struct flow_thread *thread, int64_t ns, bool ended)
 {
-    struct flow_thread **at = &flow->threads[flow_bucket(thread->pid, thread->tid)];
-
     flow_thread_over(flow, thread, ns, ended);
     if (flow->ops->gone != NULL) {
         flow->ops->gone(flow->arg, thread, ns);
     }
+    flow->live--;
     flow->unknown--;
     flow_thread_unnote(thread);
-    while (*at != thread) {
-        at = &(*at)->next;
-    }
-    *at = thread->next;
+    id_tree_remove(&flow->threads, &thread->node);
     *thread->sibling_at = thread->sibling;
     if (thread->sibling != NULL) {
         thread->sibling->sibling_at = thread->sibling_at;
+    }
+    if (thread->process->threads == NULL) {
+        id_tree_remove(&flow->processes, &thread->process->node);
+        free(thread->process);
+        thread->process = NULL;
     }
     for (unsigned cpu = 0; cpu < FLOW_CPUS; cpu++) {
         if (flow->cpus[cpu].told == thread) {
@@ -239,15 +251,13 @@ void flow_corpses_bury(struct flow *flow)
 
 void flow_threads_free(struct flow *flow)
 {
+    struct id_node *node;
+
     flow_corpses_bury(flow);
-    for (unsigned i = 0; i < FLOW_BUCKETS; i++) {
-        for (struct flow_thread *thread = flow->threads[i], *next; thread; thread = next) {
-            next = thread->next;
-            flow_thread_free(thread);
-        }
-        for (struct flow_process *process = flow->processes[i], *next; process; process = next) {
-            next = process->next;
-            free(process);
-        }
+    while ((node = id_tree_take(&flow->threads)) != NULL) {
+        flow_thread_free((struct flow_thread *)node);
+    }
+    while ((node = id_tree_take(&flow->processes)) != NULL) {
+        free(node);
     }
 }

@@ -5,7 +5,7 @@
 # installs with kev.h.
 
 # What the commands share with it; host/kev/quiet.c takes the place of host/diag.c.
-LIBKEV_SHARED := $(HOST_READER_SRCS) $(addprefix host/,nearest.c owner.c record.c select.c select_event.c \
+LIBKEV_SHARED := $(HOST_READER_SRCS) $(addprefix host/,id_tree.c nearest.c owner.c record.c select.c select_event.c \
 	temporary.c when.c log/elf.c log/find.c log/format.c remote/elf_id.c)
 LIBKEV_OWN := $(sort $(wildcard host/kev/*.c))
 LIBKEV := $(B)/libkev

@@ -2,24 +2,33 @@
 /*
  * The lives of processes and threads: an id's first event to its end, and again if it is used
  * again. The dump of the state at START reports what exists as if it were made, so a life that is
- * reported again continues. Proof: test/host/kev/kev_test.c.
+ * reported again continues. A process that is made again ends what its threads of before were
+ * (docs/inside/flow.md, "Lives"). Proof: test/host/kev/kev_test.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/id_tree.h"
 #include "host/kev/capture.h"
 #include "host/pr_th.h"
 #include "trace/slot.h"
 
 #define LIVES_MOST 1000000
+#define NO_LIFE UINT32_MAX
+
+struct life_id {
+    struct id_node node;
+    uint32_t last; /* index of its last life */
+    /* A thread that lives is in the list of its process. */
+    struct life_id *sibling, **sibling_at;
+    struct life_id *threads; /* of a process: those that live */
+};
 
 struct lives {
     struct kev_life *lives;
     uint32_t count, room;
-    uint32_t *buckets; /* of the last life of each id: index + 1, 0: empty */
-    uint32_t nbuckets; /* a power of two */
-    uint32_t ids;
-    uint32_t *sorted; /* lives by id and time; NULL: not finished */
+    struct id_tree ids; /* the last life of each */
+    uint32_t *sorted;   /* lives by id and time; NULL: not finished */
     bool overflow;
     bool marked; /* events of state dumps are marked as such: one has come */
 };
@@ -31,59 +40,27 @@ struct lives *lives_new(void)
 
 void lives_free(struct lives *lives)
 {
+    struct id_node *id;
+
     if (lives == NULL) {
         return;
     }
     for (uint32_t i = 0; i < lives->count; i++) {
         free((char *)lives->lives[i].name);
     }
+    while ((id = id_tree_take(&lives->ids)) != NULL) {
+        free(id);
+    }
     free(lives->lives);
-    free(lives->buckets);
     free(lives->sorted);
     free(lives);
 }
 
 /* ---- the last life of an id -------------------------------------------------------- */
 
-static uint32_t kev_life_bucket_of(const struct lives *lives, int32_t pid, int32_t tid)
+static struct life_id *life_id_find(const struct lives *lives, int32_t pid, int32_t tid)
 {
-    uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & (lives->nbuckets - 1);
-
-    while (lives->buckets[at] != 0) {
-        const struct kev_life *life = &lives->lives[lives->buckets[at] - 1];
-
-        if (life->pid == pid && life->tid == tid) {
-            break;
-        }
-        at = (at + 1) & (lives->nbuckets - 1);
-    }
-    return at;
-}
-
-/* Keeps the table half empty. */
-static bool buckets_grow(struct lives *lives)
-{
-    uint32_t *old = lives->buckets, n = lives->nbuckets;
-
-    if (2 * (lives->ids + 1) <= n) {
-        return true;
-    }
-    lives->buckets = calloc(n == 0 ? 256 : 2 * (size_t)n, sizeof(*old));
-    if (lives->buckets == NULL) {
-        lives->buckets = old;
-        return false;
-    }
-    lives->nbuckets = n == 0 ? 256 : 2 * n;
-    for (uint32_t i = 0; i < n; i++) {
-        if (old[i] != 0) {
-            const struct kev_life *life = &lives->lives[old[i] - 1];
-
-            lives->buckets[kev_life_bucket_of(lives, life->pid, life->tid)] = old[i];
-        }
-    }
-    free(old);
-    return true;
+    return (struct life_id *)id_tree_find(&lives->ids, id_tree_pair(pid, tid));
 }
 
 static bool lives_grow(struct lives *lives)
@@ -103,18 +80,60 @@ static bool lives_grow(struct lives *lives)
     return true;
 }
 
+/* Returns NULL if there is no memory. */
+static struct life_id *life_id_get(struct lives *lives, int32_t pid, int32_t tid)
+{
+    struct life_id *id = life_id_find(lives, pid, tid);
+
+    if (id == NULL) {
+        id = calloc(1, sizeof(*id));
+        if (id != NULL) {
+            id->last = NO_LIFE;
+            id_tree_add(&lives->ids, &id->node, id_tree_pair(pid, tid));
+        }
+    }
+    return id;
+}
+
+static bool life_id_lives(const struct lives *lives, const struct life_id *id)
+{
+    return id != NULL && id->last != NO_LIFE && lives->lives[id->last].to_ns == KEV_NEVER;
+}
+
+static void life_begin(struct lives *lives, struct life_id *id, struct life_id *process)
+{
+    id->last = lives->count++;
+    if (process != NULL) {
+        id->sibling = process->threads;
+        id->sibling_at = &process->threads;
+        if (id->sibling != NULL) {
+            id->sibling->sibling_at = &id->sibling;
+        }
+        process->threads = id;
+    }
+}
+
+static void life_end(struct lives *lives, struct life_id *id, int64_t ns)
+{
+    lives->lives[id->last].to_ns = ns;
+    if (id->sibling_at != NULL) {
+        *id->sibling_at = id->sibling;
+        if (id->sibling != NULL) {
+            id->sibling->sibling_at = id->sibling_at;
+        }
+        id->sibling = NULL;
+        id->sibling_at = NULL;
+    }
+}
+
 /* The life of an id that goes on, or a new one. NULL: no memory, or too many. */
 static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, int64_t ns)
 {
+    struct life_id *id = life_id_find(lives, pid, tid), *process = NULL;
     struct kev_life *life;
-    uint32_t at;
 
-    if (!buckets_grow(lives)) {
-        return NULL;
-    }
-    at = kev_life_bucket_of(lives, pid, tid);
-    if (lives->buckets[at] != 0 && lives->lives[lives->buckets[at] - 1].to_ns == KEV_NEVER) {
-        return &lives->lives[lives->buckets[at] - 1];
+    if (life_id_lives(lives, id)) {
+        return &lives->lives[id->last];
     }
     if (lives->count == LIVES_MOST) {
         lives->overflow = true;
@@ -123,11 +142,15 @@ static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, 
     if (!lives_grow(lives)) {
         return NULL;
     }
-    life = &lives->lives[lives->count++];
+    id = life_id_get(lives, pid, tid);
+    process = tid == KEV_NOBODY ? NULL : life_id_get(lives, pid, KEV_NOBODY);
+    if (id == NULL || (tid != KEV_NOBODY && process == NULL)) {
+        return NULL;
+    }
+    life_begin(lives, id, process);
+    life = &lives->lives[id->last];
     *life = (struct kev_life){
         .pid = pid, .tid = tid, .parent = KEV_NOBODY, .from_ns = ns, .to_ns = KEV_NEVER};
-    lives->ids += lives->buckets[at] == 0;
-    lives->buckets[at] = lives->count;
     return life;
 }
 
@@ -152,19 +175,20 @@ static bool life_name(struct kev_life *life, const struct kev_event *event)
     return true;
 }
 
-/* An id that is made again, other than by a state dump, is another one: the end of the life before
- * is not in the capture. */
+/* An id that is made again, other than by a state dump, is another one: the ends of the life before
+ * and, of a process, of those of its threads are not in the capture. */
 static void life_replace(struct lives *lives, int32_t pid, int32_t tid, int64_t ns)
 {
-    uint32_t at = lives->nbuckets == 0 ? 0 : kev_life_bucket_of(lives, pid, tid);
-    struct kev_life *life;
+    struct life_id *id = life_id_find(lives, pid, tid);
 
-    if (lives->nbuckets == 0 || lives->buckets[at] == 0) {
-        return;
+    for (struct life_id *of = id == NULL ? NULL : id->threads, *next; of != NULL; of = next) {
+        next = of->sibling;
+        if (lives->lives[of->last].from_ns < ns) {
+            life_end(lives, of, ns);
+        }
     }
-    life = &lives->lives[lives->buckets[at] - 1];
-    if (life->to_ns == KEV_NEVER && life->from_ns < ns) {
-        life->to_ns = ns;
+    if (life_id_lives(lives, id) && lives->lives[id->last].from_ns < ns) {
+        life_end(lives, id, ns);
     }
 }
 
@@ -201,7 +225,7 @@ bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
     }
     if (number == PR_TH_DESTROY || number == PR_TH_PROCDESTROY ||
         number == PR_TH_PROCDESTROY_NAME) {
-        life->to_ns = ns;
+        life_end(lives, life_id_find(lives, life->pid, life->tid), ns);
     }
     return good;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/id_tree.h"
 #include "host/kymo.h"
 #include "host/report/report.h"
 #include "host/symbols/item.h"
@@ -17,7 +18,6 @@
 #include "trace/slot.h"
 
 #define NAMES_MOST 60000
-#define NAME_SLOTS 131072
 #define CALLS 128 /* numbers of kernel calls of a class */
 #define PROGRESS_ENTRIES 65536
 #define REST_ROWS 65536 /* rows after which the timeline's memory is given back */
@@ -28,6 +28,8 @@ enum { SPAN_CALL, SPAN_INTERRUPT, SPAN_FUNCTION, SPAN_HANDLER, NAME_OBJECT };
 enum arrow_type { ARROW_MESSAGE, ARROW_REPLY, ARROW_PULSE, ARROW_WAKE, ARROW_INTERRUPT };
 
 struct name {
+    struct id_node node;   /* among names of other numbers; or among `others` */
+    struct id_tree others; /* names of this number, but the first, by type and thread */
     uint32_t type;
     uint32_t thread; /* index of a function's; else 0 */
     uint64_t number;
@@ -40,7 +42,8 @@ struct report_lanes {
     struct stream states, causes, spans, arrows;
     char *calls[2][CALLS]; /* names: QNX's numbers, Kymo's own */
     struct name *names;
-    uint32_t nnames, *name_slots;
+    uint32_t nnames;
+    struct id_tree numbers;  /* the first name of each */
     struct symbols *symbols; /* NULL: functions have no names */
     struct bytes ends;       /* JSON: when the last state of each thread ends */
     uint64_t rows;
@@ -60,12 +63,10 @@ struct report_lanes *lanes_new(struct kev_capture *capture, struct pack *pack)
     lanes->capture = capture;
     lanes->pack = pack;
     lanes->names = calloc(NAMES_MOST, sizeof(*lanes->names));
-    lanes->name_slots = calloc(NAME_SLOTS, sizeof(*lanes->name_slots));
     if (!stream_new(&lanes->states, "states", "bkkk", false, states) ||
         !stream_new(&lanes->causes, "causes", NULL, false, causes) ||
         !stream_new(&lanes->spans, "spans", "bkkk", true, spans) ||
-        !stream_new(&lanes->arrows, "arrows", "bekk", true, arrows) || lanes->names == NULL ||
-        lanes->name_slots == NULL) {
+        !stream_new(&lanes->arrows, "arrows", "bekk", true, arrows) || lanes->names == NULL) {
         lanes_free(lanes);
         return NULL;
     }
@@ -90,7 +91,6 @@ void lanes_free(struct report_lanes *lanes)
     symbols_close(lanes->symbols);
     bytes_free(&lanes->ends);
     free(lanes->names);
-    free(lanes->name_slots);
     free(lanes);
 }
 
@@ -106,24 +106,26 @@ bool lanes_symbols(struct report_lanes *lanes, const char *const *paths, unsigne
 static uint32_t report_lanes_name_of(struct report_lanes *lanes, uint32_t type, uint64_t number,
                                      uint32_t thread, const char *text)
 {
-    uint64_t key = (number << 3 ^ (uint64_t)thread << 40 ^ type) * 0x9e3779b97f4a7c15ull;
-    uint32_t at = (uint32_t)(key >> 40) % NAME_SLOTS;
+    const uint64_t whose = (uint64_t)type << 32 | thread;
+    struct name *first = (struct name *)id_tree_find(&lanes->numbers, number), *name = first;
 
-    for (; lanes->name_slots[at] != 0; at = (at + 1) % NAME_SLOTS) {
-        const struct name *name = &lanes->names[lanes->name_slots[at] - 1];
-
-        if (name->type == type && name->number == number && name->thread == thread) {
-            return lanes->name_slots[at];
+    if (first != NULL && (first->type != type || first->thread != thread)) {
+        name = (struct name *)id_tree_find(&first->others, whose);
+    }
+    if (name == NULL && lanes->nnames < NAMES_MOST) {
+        name = &lanes->names[lanes->nnames++];
+        *name = (struct name){.type = type,
+                              .thread = thread,
+                              .number = number,
+                              .text = text == NULL ? NULL : strdup(text)};
+        lanes->pack->failed |= text != NULL && name->text == NULL;
+        if (first == NULL) {
+            id_tree_add(&lanes->numbers, &name->node, number);
+        } else {
+            id_tree_add(&first->others, &name->node, whose);
         }
     }
-    if (lanes->nnames == NAMES_MOST) {
-        return 0;
-    }
-    lanes->names[lanes->nnames] =
-        (struct name){type, thread, number, text == NULL ? NULL : strdup(text)};
-    lanes->pack->failed |= text != NULL && lanes->names[lanes->nnames].text == NULL;
-    lanes->name_slots[at] = ++lanes->nnames;
-    return lanes->nnames;
+    return name == NULL ? 0 : (uint32_t)(name - lanes->names) + 1;
 }
 
 /* The address of a function or a marked place. */

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/event_numbers.h"
 #include "host/remote/elf_id.h"
 #include "trace/slot.h"
 
 /* trace/events.def, class SYSTEM */
-#define MAPNAME 8
 #define ADDRESS 9
 #define FUNCTION_EXIT 11
 
@@ -32,7 +32,7 @@ void symbols_learn_item(struct symbols *symbols, struct kev_capture *capture,
 {
     const struct kev_value *values[4];
 
-    if (item->class_id != TRACE_CLASS_SYSTEM || item->code != MAPNAME) {
+    if (item->class_id != TRACE_CLASS_SYSTEM || item->code != NUMBER_mapname) {
         return;
     }
     kev_capture_values(capture);

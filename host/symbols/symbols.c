@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "host/dt/type.h"
+#include "host/event_numbers.h"
+#include "host/id_tree.h"
 #include "host/kymo.h"
 #include "host/reader/kev.h"
 #include "host/remote/elf_id.h"
@@ -19,14 +21,12 @@
 
 #define NAME_MOST 64
 #define PROCESSES_MOST 65536 /* whose texts are kept */
-#define BUCKETS 4096
-#define KEPT 4096      /* names, a power of two */
-#define FRAMES_MOST 16 /* of one address */
-#define MAPNAME 8      /* trace/events.def, class SYSTEM */
+#define KEPT 4096            /* names, a power of two */
+#define FRAMES_MOST 16       /* of one address */
 
 struct text {
+    struct id_node node;
     uint32_t pid;
-    unsigned next; /* of the same bucket: its index + 1 */
     uint64_t start, bytes;
     char name[NAME_MOST];
 };
@@ -42,9 +42,9 @@ struct symbols {
     const struct kev *kev; /* NULL: it was opened without a reader */
     unsigned word_bits;
     struct dt_session *session;
-    struct text *texts; /* the newest last */
+    struct text **texts; /* the newest last */
     unsigned ntexts;
-    unsigned buckets[BUCKETS]; /* by pid: index + 1; 0: empty */
+    struct id_tree pids; /* of texts */
     struct kept_name kept[KEPT];
 };
 
@@ -113,6 +113,9 @@ void symbols_close(struct symbols *symbols)
     if (symbols != NULL) {
         names_forget(symbols);
         dt_session_free(symbols->session);
+        for (unsigned i = 0; i < symbols->ntexts; i++) {
+            free(symbols->texts[i]);
+        }
         free(symbols->texts);
         free(symbols);
     }
@@ -127,33 +130,30 @@ enum dt_detail symbols_detail(const struct symbols *symbols, const char *object)
 
 static struct text *symbols_text_of(const struct symbols *symbols, uint32_t pid)
 {
-    unsigned at = symbols->buckets[pid % BUCKETS];
-
-    while (at != 0 && symbols->texts[at - 1].pid != pid) {
-        at = symbols->texts[at - 1].next;
-    }
-    return at == 0 ? NULL : &symbols->texts[at - 1];
+    return (struct text *)id_tree_find(&symbols->pids, pid);
 }
 
 static struct text *symbols_text_add(struct symbols *symbols, uint32_t pid)
 {
     unsigned n = symbols->ntexts;
+    struct text *text;
 
     if (n == PROCESSES_MOST) {
         return NULL;
     }
     if ((n & (n + 1)) == 0) { /* full, at 0, 1, 3, 7 … elements */
-        struct text *bigger =
-            realloc(symbols->texts, (2 * (size_t)n + 1) * sizeof(*symbols->texts));
+        struct text **bigger = realloc(symbols->texts, (2 * (size_t)n + 1) * sizeof(struct text *));
 
         if (bigger == NULL) {
             kymo_no_memory();
         }
         symbols->texts = bigger;
     }
-    symbols->texts[n] = (struct text){.pid = pid, .next = symbols->buckets[pid % BUCKETS]};
-    symbols->buckets[pid % BUCKETS] = ++symbols->ntexts;
-    return &symbols->texts[n];
+    text = kymo_memory(calloc(1, sizeof(*text)));
+    text->pid = pid;
+    id_tree_add(&symbols->pids, &text->node, pid);
+    symbols->texts[symbols->ntexts++] = text;
+    return text;
 }
 
 bool symbols_learn_text(struct symbols *symbols, uint32_t pid, uint64_t start, uint64_t bytes,
@@ -180,7 +180,7 @@ bool symbols_learn(struct symbols *symbols, const struct kev_event *event)
     const struct kev_desc *desc;
     struct kev_field fields[KEV_ARGS_MAX];
 
-    if (event->class != TRACE_CLASS_SYSTEM || (event->number & ~TRACE_EVENT_64) != MAPNAME) {
+    if (event->class != TRACE_CLASS_SYSTEM || (event->number & ~TRACE_EVENT_64) != NUMBER_mapname) {
         return false;
     }
     desc = kev_describe(symbols->kev, event->class, event->number);
@@ -196,7 +196,7 @@ void symbols_programs(const struct symbols *symbols,
                       void (*fn)(void *arg, const char *program, uint32_t pid), void *arg)
 {
     for (unsigned i = 0; i < symbols->ntexts; i++) {
-        fn(arg, symbols->texts[i].name, symbols->texts[i].pid);
+        fn(arg, symbols->texts[i]->name, symbols->texts[i]->pid);
     }
 }
 
@@ -229,7 +229,7 @@ static bool find_any(const struct symbols *symbols, uint64_t address, struct pla
     bool found = false;
 
     for (unsigned i = 0; i < symbols->ntexts; i++) {
-        const struct text *text = &symbols->texts[i];
+        const struct text *text = symbols->texts[i];
 
         if (address - text->start >= text->bytes) {
             continue;

@@ -6,14 +6,14 @@
 HOST_TEST_LIB := $(filter-out $(B)/host-asan/host/main.o,$(HOST_ASAN_OBJS))
 HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O0 $(HOST_SANITIZE)
 host_test_objs = $(patsubst %.c,$(B)/unit/host.o/%.o,$(1))
-HOST_TEST_COMMON := $(addprefix test/host/,fabricate/mkcapture.c fabricate/mkworkload.c support.c)
+HOST_TEST_COMMON := $(addprefix test/host/,fabricate/mkcapture.c fabricate/mkhostile.c fabricate/mkworkload.c support.c)
 HOST_TEST_SIM := $(addprefix test/host/fabricate/,$(addprefix sim_,sched.c sync.c ipc.c life.c run.c write.c seen.c) truth.c)
 HOST_TEST_OBJS := $(call host_test_objs,$(HOST_TEST_COMMON))
 
 # build/unit/host_NAME; and, of those that are alone in their folder, build/unit/NAME.
-HOST_TEST_SRCS := $(patsubst %,test/host/%_test.c,select output escape when owner temporary memory_stream journal name \
+HOST_TEST_SRCS := $(patsubst %,test/host/%_test.c,select output escape when owner temporary memory_stream journal name id_tree \
 	$(addprefix reader/,reader damage cut sample check parts place) print/line print/format stat/stat stat/known \
-	extract/core link/store top/top collect/collect view/named)
+	extract/core flow/capacity link/store top/top collect/collect view/named)
 HOST_TEST_ALONE := $(foreach f,diff log timeline why,test/host/$(f)/$(f)_test.c)
 host_test = $(patsubst %_test.c,$(B)/unit/$(2)%,$(notdir $(1)))
 HOST_TESTS := $(call host_test,$(HOST_TEST_SRCS),host_) $(call host_test,$(HOST_TEST_ALONE))
@@ -44,7 +44,7 @@ $(HOST_TESTS): $(HOST_TEST_OBJS) $(HOST_TEST_LIB)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) $(HOST_TEST_WRAPS:%=-Wl,--wrap=%) -o $@ $^ -lcmocka -lm \
 	    -lpthread -ldw -lelf -lz -lmicrohttpd
 
-$(B)/tools/mkcapture: $(addprefix test/host/fabricate/mk,capture_main.c capture.c workload.c capture.h) $(HOST_TEST_SIM) \
+$(B)/tools/mkcapture: $(addprefix test/host/fabricate/mk,capture_main.c capture.c hostile.c workload.c capture.h) $(HOST_TEST_SIM) \
     $(addprefix test/host/fabricate/,sim.h simulate.h truth.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 import bt2
 
 from common import STATUS, lines, printable, run, same, want
-from linux import Names, standard
+from linux import Names, Pairs, standard
 
 FUNCTIONS = {"FUNC_ENTER": "lttng_ust_cyg_profile:func_entry",
              "FUNC_EXIT": "lttng_ust_cyg_profile:func_exit"}
@@ -66,8 +66,11 @@ def plain(field):
     return [int(x) for x in field]  # bytes
 
 
-def name_of(event, switched):
+def name_of(event, switched, own):
+    """own: an end whose begin is not known, or the other way round, goes by its own name."""
     name, kind = event["event"], event["class"]
+    if own and (kind in ("KER_CALL", "KER_EXIT", "INT") or name in FUNCTIONS):
+        return f"kymo_{lower(kind)}_{lower(name or str(event['number'] % 128))}"
     if kind == "SYSTEM" and name in FUNCTIONS:
         return FUNCTIONS[name]
     if kind == "INT" and name in PLAIN:
@@ -84,7 +87,7 @@ def check_event(ours, event, start, names):
     name, stamp, context, fields = ours
     same(stamp, int(event["cycles"], 16) - start, f"stamp of {name}")
     linux = name if name in LINUX else None
-    same(name, name_of(event, linux), "an event's name")
+    same(name, name_of(event, linux, name.startswith("kymo_")), "an event's name")
     if linux:
         same(event["event"], LINUX[linux], linux)
     pid, tid = (-1 if event[k] is None else event[k] for k in ("pid", "tid"))
@@ -96,6 +99,16 @@ def check_event(ours, event, start, names):
     values = [number(v) for v in event["args"].values()]
     same([x if isinstance(x, (int, str)) else bytes(x).decode("latin-1") for x in own],
          [printable(v) if isinstance(v, str) else v for v in values], f"values of {name}")
+
+
+def check_pairs(have, given):
+    pairs = Pairs()
+    for item in have:
+        name, _, context, fields = given.get(id(item), ("", 0, {}, {}))
+        if name.startswith("irq_"):
+            pairs.take(name, item["cpu"], fields["irq"])
+        elif name.startswith(("syscall_", "lttng_")):
+            pairs.take(name, (item["pid"], item["tid"]), fields.get("addr"))
 
 
 def number(value):
@@ -114,12 +127,14 @@ def check(capture, *options, status=0):
         if item["kind"] in ("event", "loss"):
             expected[item["cpu"] or 0].append(item)
     same(sorted(streams), sorted(expected), f"{capture}: CPUs")
+    given = {}
     for cpu, items in expected.items():
         ours = [x for x in streams[cpu] if not x[0].startswith("_Discarded")]
         same(len(ours), len(items), f"{capture}: events of CPU {cpu}")
         for have_one, item in zip(ours, items):
             if item["kind"] == "event":
                 check_event(have_one, item, start, names)
+                given[id(item)] = have_one
             else:
                 same(have_one[0], "kymo_lost", "a loss")
                 same([have_one[3][k] for k in ("what", "events", "buffers", "text")],
@@ -133,6 +148,7 @@ def check(capture, *options, status=0):
              "discarded events")
         same(lost["_DiscardedPacketsMessageConst"],
              sum(x["buffers"] or 0 for x in losses if x["what"] == "missing"), "discarded packets")
+    check_pairs(have, given)
     env = environment("out.ctf/kernel")
     if not expected:
         same(env, {}, "babeltrace2 has no message of a trace without events")

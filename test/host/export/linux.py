@@ -49,6 +49,30 @@ class Names:
         want(comm in {printable(x) for x in may}, f"{comm!r} of {pid}/{tid}: not one of {may}")
 
 
+class Pairs:
+    """Ends that go by Linux's names come after their begins: readers may show nothing otherwise."""
+
+    BEGINS = {"irq_handler_exit": "irq_handler_entry",
+              "lttng_ust_cyg_profile:func_exit": "lttng_ust_cyg_profile:func_entry"}
+
+    def __init__(self):
+        self.open = {}
+
+    def take(self, name, where, what):
+        """where: the CPU or thread; what: the interrupt or function."""
+        begin = self.BEGINS.get(name, name)
+        if name.startswith("sys_exit_"):
+            begin = name.replace("sys_exit_", "sys_enter_")
+        elif name.startswith("syscall_exit_"):
+            begin = name.replace("syscall_exit_", "syscall_entry_")
+        key = (begin, where, what)
+        if begin == name:
+            self.open[key] = self.open.get(key, 0) + 1
+            return
+        want(self.open.get(key, 0) > 0, f"{name} {what} of {where}: an end without its begin")
+        self.open[key] -= 1
+
+
 def standard(name, event, fields, names):
     """Checks the fields that Linux's events have; returns how many come before the event's own."""
     args = event["args"]

@@ -190,6 +190,20 @@ def check_whole(packets, have, states):
     want(len(theirs - ours) <= len(cpus) * 2, "runs that no switch tells of")
 
 
+def check_interrupts(packets):
+    """Each interrupt of ftrace's ends, those inside of it before."""
+    stacks = defaultdict(list)
+    for packet in packets:
+        for event in packet.get("ftrace_events", {}).get("event", []):
+            stack = stacks[packet["ftrace_events"].get("cpu", 0)]
+            if "irq_handler_entry" in event:
+                stack.append(event["irq_handler_entry"].get("irq", 0))
+            elif "irq_handler_exit" in event:
+                want(stack, "an interrupt ends that has not begun")
+                same(event["irq_handler_exit"].get("irq", 0), stack.pop(), "the innermost ends")
+    want(not any(stacks.values()), f"interrupts that do not end: {dict(stacks)}")
+
+
 def check(capture, *options, whole=False, status=0):
     packets = decode(export("perfetto", capture, *options, status=status))
     have = lines(capture, *options, status=status)
@@ -197,6 +211,7 @@ def check(capture, *options, whole=False, status=0):
     check_events(packets, have, tracks)
     states = check_slices(packets, tracks)
     check_losses(packets, have)
+    check_interrupts(packets)
     flows = Counter(f for p in packets for f in p.get("track_event", {}).get("flow_ids", []))
     want(all(n <= 2 for n in flows.values()), "a message is sent and received once")
     if whole:

@@ -196,6 +196,18 @@ void mk_free(struct mk *mk)
     free(mk);
 }
 
+void *mk_grown(void *all, uint32_t count, size_t bytes)
+{
+    if ((count & (count - 1)) != 0 && count != 0) {
+        return all;
+    }
+    all = realloc(all, (count == 0 ? 1 : 2 * (size_t)count) * bytes);
+    if (all == NULL) {
+        abort();
+    }
+    return all;
+}
+
 uint32_t mk_random(struct mk *mk)
 {
     mk->random = mk->random * 6364136223846793005ull + 1442695040888963407ull;

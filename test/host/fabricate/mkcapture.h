@@ -83,8 +83,18 @@ void mk_end(struct mk *mk);                       /* the end mark; only if it is
 void mk_lose_buffer(struct mk *mk, unsigned cpu); /* a gap in the sequence */
 void mk_slot(struct mk *mk, const struct trace_slot *slot); /* raw, at the file's end */
 uint32_t mk_random(struct mk *mk);
+/* An array of `count` elements, in place or moved, with room for one more. */
+void *mk_grown(void *all, uint32_t count, size_t bytes);
 /* A workload of `events` events: threads that send, receive, reply, interrupts, names. */
 void mk_workload(struct mk *mk, unsigned events);
+/* mkhostile.c: captures that keep a reader busy. The last entry of the list has no name. */
+struct mk_hostile {
+    const char *name;
+    void (*put)(struct mk *mk, uint32_t n);
+};
+extern const struct mk_hostile mk_hostiles[];
+/* A whole capture with n of what the name says; NULL: there is no such name. */
+struct mk *mk_hostile_make(const char *name, uint32_t n);
 int mk_save(const struct mk *mk, const char *path); /* 0 or -1 */
 /* Saves the capture to the folder $KEEP, if there is one, for another program's tests. */
 void mk_keep(const struct mk *mk);

@@ -8,6 +8,8 @@
  *
  * mkcapture simulate [--seed N] [--cpus N] [--steps N] [--loss] [--filter] [--fast] OUT.kev: writes
  * the capture of a simulated system (simulate.h) and prints the truth about it (truth.h).
+ *
+ * mkcapture hostile NAME N OUT.kev: writes a capture of mkhostile.c with N of what its name says.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +97,27 @@ static int simulate(int argc, char **argv)
     return 0;
 }
 
+static int hostile(int argc, char **argv)
+{
+    struct mk *mk =
+        argc != 5 ? NULL : mk_hostile_make(argv[2], (uint32_t)strtoul(argv[3], NULL, 0));
+
+    if (mk == NULL) {
+        fputs("Usage: mkcapture hostile NAME N OUT.kev; NAME is", stderr);
+        for (const struct mk_hostile *kind = mk_hostiles; kind->name != NULL; kind++) {
+            fprintf(stderr, " %s", kind->name);
+        }
+        fputs("\n", stderr);
+        return 2;
+    }
+    if (mk_save(mk, argv[4]) != 0) {
+        perror(argv[4]);
+        return 1;
+    }
+    mk_free(mk);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct mk_options options = {.start = 0xfffff000u};
@@ -102,6 +125,9 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "simulate") == 0) {
         return simulate(argc, argv);
+    }
+    if (argc > 1 && strcmp(argv[1], "hostile") == 0) {
+        return hostile(argc, argv);
     }
     if (argc < 5) {
         fputs("Usage: mkcapture FILE CPUS EVENTS SEED "

@@ -25,24 +25,12 @@ static unsigned below(struct model *model, unsigned n)
     return model_random(model) % n;
 }
 
-static void *grown(void *all, unsigned count, size_t bytes)
-{
-    if ((count & (count - 1)) != 0 && count != 0) {
-        return all;
-    }
-    all = realloc(all, (count == 0 ? 1 : 2 * (size_t)count) * bytes);
-    if (all == NULL) {
-        abort();
-    }
-    return all;
-}
-
 static void segment(struct model *model, int thread)
 {
     const struct model_thread *t = &model->threads[thread];
     int state = t->cpu >= 0 ? STATE_RUNNING : t->state;
 
-    model->segments = grown(model->segments, model->nsegments, sizeof(*model->segments));
+    model->segments = mk_grown(model->segments, model->nsegments, sizeof(*model->segments));
     if (model->last[thread] >= 0) {
         model->segments[model->last[thread]].end = model->now;
     }
@@ -61,7 +49,7 @@ static void charge(struct model *model, uint64_t from)
         while (t->nclients > 0) {
             int client = t->clients[t->nclients - 1];
 
-            model->charges = grown(model->charges, model->ncharges, sizeof(*model->charges));
+            model->charges = mk_grown(model->charges, model->ncharges, sizeof(*model->charges));
             model->charges[model->ncharges++] =
                 (struct model_charge){from, model->now, client, server};
             t = &model->threads[client];
@@ -76,7 +64,7 @@ static void event(struct model *model, unsigned cpu, unsigned class, unsigned nu
 
     model->now += MODEL_STEP + below(model, 8) * below(model, 60);
     charge(model, before);
-    model->events = grown(model->events, model->nevents, sizeof(*model->events));
+    model->events = mk_grown(model->events, model->nevents, sizeof(*model->events));
     model->events[model->nevents++] =
         (struct model_event){model->now, (uint8_t)cpu, (uint8_t) class, (uint16_t)number, {a, b}};
 }
@@ -174,7 +162,7 @@ static void send(struct model *model, unsigned cpu, int32_t to)
         }
     }
     event(model, cpu, COMM, 0, rcvid, (uint32_t)to);
-    model->messages = grown(model->messages, model->nmessages, sizeof(*model->messages));
+    model->messages = mk_grown(model->messages, model->nmessages, sizeof(*model->messages));
     t->message = (int)model->nmessages;
     model->messages[model->nmessages++] =
         (struct model_message){.client = self, .server = -1, .to = to, .sent = model->now};

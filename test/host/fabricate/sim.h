@@ -185,7 +185,6 @@ void sim_between(struct sim *sim, unsigned cpu); /* what other CPUs and devices 
 void sim_interrupt(struct sim *sim, unsigned cpu, uint32_t number, bool in_kernel);
 
 /* sim_sched.c */
-void *sim_grown(void *all, uint32_t count, size_t bytes);
 uint32_t sim_event(struct sim *sim, unsigned cpu, unsigned class, unsigned number,
                    const uint32_t *words, unsigned nwords);
 uint32_t sim_event2(struct sim *sim, unsigned cpu, unsigned class, unsigned number, uint32_t a,

@@ -52,7 +52,7 @@ static void ipc_sent(struct sim *sim, int client, uint32_t event)
     struct truth *truth = sim->truth;
     struct sim_thread *t = &sim->threads[client];
 
-    truth->messages = sim_grown(truth->messages, truth->nmessages, sizeof(*truth->messages));
+    truth->messages = mk_grown(truth->messages, truth->nmessages, sizeof(*truth->messages));
     t->message = truth->nmessages;
     truth->messages[truth->nmessages++] =
         (struct truth_message){.sent = sim->events[event].time,

@@ -31,7 +31,7 @@ static uint32_t life_new(struct sim *sim, int thread)
     const struct sim_thread *t = &sim->threads[thread];
     struct truth_thread *life;
 
-    truth->threads = sim_grown(truth->threads, truth->nthreads, sizeof(*truth->threads));
+    truth->threads = mk_grown(truth->threads, truth->nthreads, sizeof(*truth->threads));
     life = &truth->threads[truth->nthreads];
     *life = (struct truth_thread){.to = UINT64_MAX,
                                   .pid = sim->procs[t->proc].pid,

@@ -39,7 +39,7 @@ void sim_interrupt(struct sim *sim, unsigned cpu, uint32_t number, bool in_kerne
     sim->inside |= same && c->depth > 0;
     event = sim_event2(sim, cpu, TRACE_CLASS_INT, 1, number, in_kernel ? 0xffff0000u : 0x400100u);
     truth->interrupts =
-        sim_grown(truth->interrupts, index = truth->ninterrupts, sizeof(*truth->interrupts));
+        mk_grown(truth->interrupts, index = truth->ninterrupts, sizeof(*truth->interrupts));
     truth->ninterrupts++;
     truth->interrupts[index] = (struct truth_interrupt){.from = sim->events[event].time,
                                                         .number = number,

@@ -11,18 +11,6 @@
 #define SCHED_QUANTUM 3000 /* cycles */
 #define SCHED_RR 2
 
-void *sim_grown(void *all, uint32_t count, size_t bytes)
-{
-    if ((count & (count - 1)) != 0 && count != 0) {
-        return all;
-    }
-    all = realloc(all, (count == 0 ? 1 : 2 * (size_t)count) * bytes);
-    if (all == NULL) {
-        abort();
-    }
-    return all;
-}
-
 /* ---- events ------------------------------------------------------------------------ */
 
 uint32_t sim_event(struct sim *sim, unsigned cpu, unsigned class, unsigned number,
@@ -36,7 +24,7 @@ uint32_t sim_event(struct sim *sim, unsigned cpu, unsigned class, unsigned numbe
         sim->quiet = false;
     }
     sim->now += SIM_STEP + sim_below(sim, 8) * sim_below(sim, 30);
-    sim->events = sim_grown(sim->events, sim->nevents, sizeof(*sim->events));
+    sim->events = mk_grown(sim->events, sim->nevents, sizeof(*sim->events));
     event = &sim->events[sim->nevents];
     *event = (struct sim_event){.time = sim->now,
                                 .cpu = (uint8_t)cpu,
@@ -65,7 +53,7 @@ static void sim_span_begin(struct sim *sim, int thread, const struct truth_span 
 {
     struct truth *truth = sim->truth;
 
-    truth->spans = sim_grown(truth->spans, truth->nspans, sizeof(*truth->spans));
+    truth->spans = mk_grown(truth->spans, truth->nspans, sizeof(*truth->spans));
     sim->threads[thread].span = truth->nspans;
     truth->spans[truth->nspans++] = *span;
 }
@@ -621,7 +609,7 @@ void sim_enter(struct sim *sim, int thread)
 
     t->call_event = sim_event(sim, (unsigned)t->cpu, trace_kercall_class(number), number,
                               t->call.words, t->call.nwords);
-    truth->calls = sim_grown(truth->calls, truth->ncalls, sizeof(*truth->calls));
+    truth->calls = mk_grown(truth->calls, truth->ncalls, sizeof(*truth->calls));
     t->call_truth = truth->ncalls;
     truth->calls[truth->ncalls++] =
         (struct truth_call){.from = sim->events[t->call_event].time,

@@ -217,7 +217,7 @@ static void write_cover(struct writer *writer, unsigned cpu, uint64_t from, uint
 {
     struct sim_written *out = writer->out;
 
-    out->covers[cpu] = sim_grown(out->covers[cpu], out->ncovers[cpu], sizeof(*out->covers[cpu]));
+    out->covers[cpu] = mk_grown(out->covers[cpu], out->ncovers[cpu], sizeof(*out->covers[cpu]));
     out->covers[cpu][out->ncovers[cpu]++] = (struct sim_cover){from, to};
 }
 

@@ -14,16 +14,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)),
-                os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tool")]
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
 # pylint: disable=wrong-import-position
-import fetched  # noqa: E402
-import temporary  # noqa: E402
-from fleet import (KYMO, ROOT, Failed, collection, lines, make, query, run,  # noqa: E402
+from fleet import (KYMO, ROOT, collection, lines, make, query, run, run_tests,  # noqa: E402
                    same, views, want)
 
 TESTS = []
@@ -417,29 +413,4 @@ def outputs():
     want("memory" in err.lower(), err)
 
 
-def main():
-    subprocess.run(["make", "-s", "build/kymo", "build/tools/mkcapture"], cwd=ROOT, check=True)
-    fetched.duckdb()
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(dir=temporary.PLACE) as tmp:
-        os.mkdir(os.path.join(tmp, "work"))
-        os.chdir(os.path.join(tmp, "work"))
-        wanted = [word for word in sys.argv[1:] if word != "--soak"]
-        for function in TESTS:
-            if wanted and function.__name__ not in wanted:
-                continue
-            begun = time.monotonic()
-            try:
-                function()
-                passed += 1
-            except (Failed, AssertionError, OSError, ValueError, KeyError, IndexError) as error:
-                failed += 1
-                print(f"FAIL {function.__name__}: {type(error).__name__} {error}")
-            if os.environ.get("V"):
-                print(f"{function.__name__}: {time.monotonic() - begun:.1f} s")
-        os.chdir(ROOT)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed != 0)
-
-
-main()
+run_tests(TESTS)

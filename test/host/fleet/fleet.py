@@ -5,11 +5,15 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(os.path.dirname(HERE), "export")]
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), "export"), os.path.join(HERE, "../../tool")]
 # pylint: disable=wrong-import-position
+import fetched  # noqa: E402
+import temporary  # noqa: E402
 from common import KYMO, MK, ROOT, Failed, lines, run, same, want  # noqa: E402,F401
 
 VIEWS = os.path.join(ROOT, "host/fleet/views.sql")
@@ -50,3 +54,29 @@ def views():
             if line.startswith("-- ") and ": " in line
             and line[3:].split(":")[0].replace("_", "").isalpha()
             and line[3:4].islower()]
+
+
+def run_tests(tests):
+    """Runs those that the command line names, or all, in a new folder; ends the program."""
+    subprocess.run(["make", "-s", "build/kymo", "build/tools/mkcapture"], cwd=ROOT, check=True)
+    fetched.duckdb()
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(dir=temporary.PLACE) as tmp:
+        os.mkdir(os.path.join(tmp, "work"))
+        os.chdir(os.path.join(tmp, "work"))
+        wanted = [word for word in sys.argv[1:] if word != "--soak"]
+        for function in tests:
+            if wanted and function.__name__ not in wanted:
+                continue
+            begun = time.monotonic()
+            try:
+                function()
+                passed += 1
+            except (Failed, AssertionError, OSError, ValueError, KeyError, IndexError) as error:
+                failed += 1
+                print(f"FAIL {function.__name__}: {type(error).__name__} {error}")
+            if os.environ.get("V"):
+                print(f"{function.__name__}: {time.monotonic() - begun:.1f} s")
+        os.chdir(ROOT)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed != 0)

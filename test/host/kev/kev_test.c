@@ -461,6 +461,38 @@ static void life_is(const struct kev_capture *capture, int32_t pid, int32_t tid,
     }
 }
 
+/* A process that is made again ends the threads of the one before, of which no end was seen. */
+static void test_lives_of_another_process(void **state)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1, .checked = true, .start = 1000});
+    struct kev_capture *capture;
+    int64_t unit;
+
+    (void)state;
+    word_event(mk, 0, 1000, PR_TH, 2 | TRACE_STATE_DUMP, 1, 1); /* 1: dumps are marked */
+    name_event(mk, 192, 1, 7, "first");                         /* 2 */
+    name_event(mk, 320, 7, 1, "ended");                         /* 3 */
+    word_event(mk, 0, 1000, PR_TH, 25, 7, 1);                   /* 4: THDESTROY */
+    name_event(mk, 320, 7, 2, "main");                          /* 5 */
+    name_event(mk, 320, 7, 3, "other");                         /* 6 */
+    name_event(mk, 320, 8, 1, "elsewhere");                     /* 7 */
+    name_event(mk, 192, 1, 7, "second");                        /* 8 */
+    name_event(mk, 320, 7, 3, "new");                           /* 9 */
+    mk_flush_all(mk);
+    mk_end(mk);
+    capture = open_made(mk);
+    unit = (int64_t)(1000u * 1000000000ull / kev_capture_facts(capture)->cycles_per_second);
+    assert_int_equal(kev_capture_learn(capture), KEV_COMPLETE);
+    life_is(capture, 7, 1, 3 * unit, "ended");
+    life_is(capture, 7, 2, 6 * unit, "main");
+    life_is(capture, 7, 2, 60 * unit, NULL);
+    life_is(capture, 7, 3, 7 * unit - unit / 2, "other");
+    life_is(capture, 7, 3, 60 * unit, "new");
+    life_is(capture, 8, 1, 60 * unit, "elsewhere");
+    kev_capture_free(capture);
+    mk_free(mk);
+}
+
 /* A pid that is used again, and a name that comes only at the end. */
 static void test_lives(void **state)
 {
@@ -699,16 +731,27 @@ static void test_facts(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counted),         cmocka_unit_test(test_not_counted),
-        cmocka_unit_test(test_whole),           cmocka_unit_test(test_lossy),
-        cmocka_unit_test(test_loss_times),      cmocka_unit_test(test_missing_buffers),
-        cmocka_unit_test(test_every_end),       cmocka_unit_test(test_every_structure),
-        cmocka_unit_test(test_random_damage),   cmocka_unit_test(test_fault_text),
-        cmocka_unit_test(test_scope),           cmocka_unit_test(test_seek),
-        cmocka_unit_test(test_selected_losses), cmocka_unit_test(test_selection_faults),
-        cmocka_unit_test(test_lives),           cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_two_at_once),     cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_out_of_order),    cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_counted),
+        cmocka_unit_test(test_not_counted),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_lossy),
+        cmocka_unit_test(test_loss_times),
+        cmocka_unit_test(test_missing_buffers),
+        cmocka_unit_test(test_every_end),
+        cmocka_unit_test(test_every_structure),
+        cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_fault_text),
+        cmocka_unit_test(test_scope),
+        cmocka_unit_test(test_seek),
+        cmocka_unit_test(test_selected_losses),
+        cmocka_unit_test(test_selection_faults),
+        cmocka_unit_test(test_lives_of_another_process),
+        cmocka_unit_test(test_lives),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_out_of_order),
+        cmocka_unit_test(test_facts),
     };
     const char *given = getenv("KYMO_SEED");
 
