@@ -22,7 +22,7 @@ static void print_and_account(struct kev *kev)
 {
     static struct out out;
     struct stat *stat = stat_new(kev);
-    struct stat_style style = {false, true};
+    const struct stat_style style = {.all = true};
     struct line_style line = {.one_line = false};
     struct format format;
     const char *bad;

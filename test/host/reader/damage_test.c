@@ -66,7 +66,7 @@ static void stat_bytes(const void *bytes, size_t len)
     struct kev_error error;
     struct kev *kev = open_bytes(bytes, len, true, &error);
     struct stat *stat = stat_new(kev);
-    struct stat_style style = {false, true};
+    const struct stat_style style = {.all = true};
     struct kev_event event;
     FILE *nowhere = fopen("/dev/null", "w");
 
