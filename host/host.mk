@@ -20,7 +20,7 @@ HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
              $(sort $(wildcard host/cut/*.c)) $(sort $(wildcard host/symbols/*.c)) \
              $(sort $(wildcard host/top/*.c)) $(sort $(wildcard host/collect/*.c)) \
-             $(sort $(wildcard host/assert/*.c host/diff/*.c host/log/*.c host/verify/*.c)) $(sort $(wildcard host/report/*.c host/view/*.c)) \
+             $(sort $(wildcard host/assert/*.c host/diagnose/*.c host/diff/*.c host/log/*.c host/verify/*.c)) $(sort $(wildcard host/report/*.c host/view/*.c)) \
              $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \
              $(sort $(wildcard host/export/*.c host/fleet/*.c) $(wildcard host/flow/*.c host/timeline/*.c host/why/*.c)) \
              $(HOST_DTRACE_SRCS) $(sort $(wildcard host/target/*.c)) \

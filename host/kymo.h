@@ -30,7 +30,7 @@ extern const struct kymo_command kymo_print_command, kymo_stat_command, kymo_run
     kymo_dtrace_command, kymo_link_command, kymo_console_command, kymo_capture_command,
     kymo_extract_command, kymo_cut_command, kymo_symbols_command, kymo_top_command,
     kymo_collect_command, kymo_assert_command, kymo_diff_command, kymo_query_command,
-    kymo_load_command, kymo_view_command, kymo_verify_command;
+    kymo_load_command, kymo_view_command, kymo_verify_command, kymo_diagnose_command;
 
 /* diag.c. Escapes all that is printed to stderr from here on (escape.h). */
 void kymo_messages_start(void);

@@ -26,7 +26,8 @@ static const struct group {
      {&kymo_stat_command, &kymo_print_command, &kymo_report_command, &kymo_view_command,
       &kymo_why_command, &kymo_top_command, &kymo_symbols_command}},
     {"Ask and check",
-     {&kymo_dtrace_command, &kymo_assert_command, &kymo_diff_command, &kymo_verify_command}},
+     {&kymo_diagnose_command, &kymo_dtrace_command, &kymo_assert_command, &kymo_diff_command,
+      &kymo_verify_command}},
     {"Hand on", {&kymo_cut_command, &kymo_export_command, &kymo_query_command, &kymo_load_command}},
 };
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))

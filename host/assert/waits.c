@@ -10,35 +10,24 @@
 
 #include "abi/sys/kercalls.h"
 #include "host/assert/assert.h"
+#include "host/diagnose/inversion.h"
 #include "host/flow/flow.h"
 #include "host/kymo.h"
 #include "host/verify/verify.h"
 #include "trace/slot.h"
-
-enum { WAITS_NEVER = -1 };
-
-struct waiter {          /* by a thread's serial */
-    int64_t sent;        /* it is in MsgSend() since then; WAITS_NEVER */
-    int64_t since;       /* it is in `wait` since then; WAITS_NEVER */
-    int64_t ready, held; /* the newest time when it could have run and did not; it got a CPU then */
-    struct flow_state wait; /* for a mutex, a semaphore or a reply */
-    int16_t woke;           /* priority at its newest wake-up; -1 */
-    bool over;              /* the wait has ended; nothing says yet by whom */
-};
 
 struct waits {
     struct assertion *a;
     struct rule *rule;
     struct kev_capture *capture;
     struct flow *flow;
-    struct waiter *waiters;
-    uint32_t nwaiters;
-    struct flow_thread **threads; /* by serial; NULL: gone */
+    int64_t *sent; /* --message: by serial, since when a thread is in MsgSend(); -1: it isn't */
+    uint32_t nsent;
+    struct inversions *inversions; /* --inversion */
     const struct kev_item *item;
     int64_t most;  /* ns */
     bool messages; /* the rule is --message */
-    bool ended, lossy, no_priorities;
-    uint64_t unknown; /* long waits of which it is not known who ended them */
+    bool ended, lossy;
 };
 
 /* ---- breaches ------------------------------------------------------------------------ */
@@ -101,24 +90,23 @@ static bool waits_is_send(const struct flow_open *open)
 static void waits_message_step(struct waits *w, const struct flow_step *step)
 {
     static struct breach b;
-    struct waiter *waiter;
-    int64_t took;
+    int64_t *sent, took;
 
     if (step->role == FLOW_POINT || step->thread == NULL || !waits_is_send(step->slice)) {
         return;
     }
-    waiter = &w->waiters[step->thread->serial];
+    sent = &w->sent[step->thread->serial];
     if (step->role == FLOW_BEGIN) {
-        waiter->sent = step->ns;
+        *sent = step->ns;
         return;
     }
-    took = step->ns - waiter->sent;
+    took = step->ns - *sent;
     w->rule->checked++;
     if (took > w->most) {
         b = (struct breach){.cpu = w->item->cpu};
         snprintf(b.text, sizeof(b.text), "%" PRId64 ".%06" PRId64 " ms for the reply to a message",
                  took / 1000000, took % 1000000);
-        waits_why(&b, step->thread, waiter->sent, step->ns);
+        waits_why(&b, step->thread, *sent, step->ns);
         waits_breach(w, &b, step->thread, step->ns);
     }
 }
@@ -133,142 +121,60 @@ static void waits_close(void *arg, const struct flow_thread *thread, int cpu,
     if (thread == NULL || !waits_is_send(open) || ending == FLOW_UNSEEN) {
         return;
     }
-    late = ns - w->waiters[thread->serial].sent > w->most;
+    late = ns - w->sent[thread->serial] > w->most;
     w->rule->checked += late || ending == FLOW_ABORTED;
     if (late) {
-        waits_late(w, thread, w->waiters[thread->serial].sent, ns, ending);
+        waits_late(w, thread, w->sent[thread->serial], ns, ending);
     }
 }
 
 /* ---- inversions ---------------------------------------------------------------------- */
 
-static bool waits_counts(int state)
-{
-    return state == STATE_MUTEX || state == STATE_SEM || state == STATE_REPLY ||
-           state == STATE_SEND;
-}
-
-static const char *waits_for(int state)
-{
-    return state == STATE_MUTEX ? "for a mutex"
-           : state == STATE_SEM ? "for a semaphore"
-                                : "for a reply";
-}
-
-static void waits_inverted(struct waits *w, const struct flow_thread *thread,
-                           const struct flow_thread *by, int priority, int own, int64_t to)
+static void waits_inverted(void *arg, const struct inversion *found)
 {
     static struct breach b;
-    const struct waiter *waiter = &w->waiters[thread->serial];
+    struct waits *w = arg;
     char name[BREACH_NAME];
-    int64_t took = to - waiter->since;
+    int64_t took = found->to - found->from;
 
     b = (struct breach){.cpu = w->ended ? -1 : w->item->cpu};
-    waits_name(w, thread, name);
+    waits_name(w, found->thread, name);
     snprintf(b.text, sizeof(b.text),
              "%s %" PRId32 ".%" PRId32 " of priority %d waited %" PRId64 ".%06" PRId64
              " ms %s, for this thread of priority %d",
-             name, thread->pid, thread->tid, own, took / 1000000, took % 1000000,
-             waits_for(waiter->wait.state), priority);
-    waits_why(&b, thread, waiter->since, to);
-    waits_breach(w, &b, by, to);
+             name, found->thread->pid, found->thread->tid, found->own, took / 1000000,
+             took % 1000000, inversion_for(found->state), found->priority);
+    waits_why(&b, found->thread, found->from, found->to);
+    waits_breach(w, &b, found->by, found->to);
 }
 
-/* The thread's wait is over, by the cause of its new state. */
-static void waits_ended(struct waits *w, const struct flow_thread *thread,
-                        const struct flow_state *ready)
+static void waits_checked(void *arg)
 {
-    const struct waiter *waiter = &w->waiters[thread->serial];
-    bool mutex = waiter->wait.state == STATE_MUTEX;
-    const struct flow_thread *by = NULL;
-    const struct waiter *other;
-    int priority;
+    struct waits *w = arg;
 
-    if (waiter->since == WAITS_NEVER || ready->since - waiter->since <= w->most ||
-        ready->cause == FLOW_CAUSE_INTERRUPT) {
-        return;
-    }
-    by = ready->cause == FLOW_CAUSE_THREAD ? w->threads[ready->by] : NULL;
-    if (by == NULL) {
-        w->unknown++;
-        return;
-    }
-    other = &w->waiters[by->serial];
-    priority = mutex && other->woke >= 0 ? other->woke : by->priority;
-    w->no_priorities |= priority < 0 || ready->priority < 0;
-    if (priority >= 0 && priority < ready->priority && (mutex || other->held > waiter->since)) {
-        waits_inverted(w, thread, by, priority, ready->priority, ready->since);
-    }
-}
-
-/* A long wait for a mutex whose end is not seen, or that ends with the thread. */
-static void waits_unended(struct waits *w, const struct flow_thread *thread, int64_t to)
-{
-    const struct waiter *waiter = &w->waiters[thread->serial];
-    const struct flow_thread *owner =
-        waiter->wait.state == STATE_MUTEX ? w->threads[waiter->wait.owner] : NULL;
-    int priority;
-
-    w->rule->checked += owner != NULL;
-    if (waiter->wait.state != STATE_MUTEX || waiter->since == WAITS_NEVER ||
-        to - waiter->since <= w->most) {
-        return;
-    }
-    if (owner == NULL) {
-        w->unknown++;
-        return;
-    }
-    priority =
-        w->waiters[owner->serial].woke >= 0 ? w->waiters[owner->serial].woke : owner->priority;
-    w->no_priorities |= priority < 0 || waiter->wait.priority < 0;
-    if (priority >= 0 && priority < waiter->wait.priority) {
-        waits_inverted(w, thread, owner, priority, waiter->wait.priority, to);
-    }
+    w->rule->checked++;
 }
 
 static void waits_begin(void *arg, struct flow_thread *thread, struct flow_state *state)
 {
     struct waits *w = arg;
-    struct waiter *waiter = &w->waiters[thread->serial];
 
-    if (state->state == STATE_READY) {
-        waiter->ready = state->since;
-        if (state->cause != FLOW_CAUSE_PREEMPTED && state->begun) {
-            w->rule->checked++;
-            if (waiter->over) {
-                waits_ended(w, thread, state);
-            }
-            waiter->woke = state->priority;
-        }
-    } else if (state->state == STATE_RUNNING && waiter->ready != WAITS_NEVER) {
-        waiter->held = state->since > waiter->ready ? state->since : waiter->held;
-        waiter->ready = WAITS_NEVER;
-    } else if (state->state == STATE_DEAD && waiter->over) {
-        waits_unended(w, thread, state->since);
-    } else if (waits_counts(state->state)) {
-        bool goes_on = state->state == STATE_REPLY && waiter->over && /* it has been received */
-                       waiter->wait.state == STATE_SEND;
-
-        waiter->since = !state->begun ? WAITS_NEVER : goes_on ? waiter->since : state->since;
-        waiter->wait = *state;
-    }
-    waiter->over = false;
+    inversion_begin(w->inversions, thread, state);
 }
 
 static void waits_span(void *arg, const struct flow_thread *thread, const struct flow_state *state,
                        int64_t to, bool ended)
 {
     struct waits *w = arg;
-    struct waiter *waiter = &w->waiters[thread->serial];
 
-    if (!waits_counts(state->state) || waiter->since == WAITS_NEVER) {
-        return;
-    }
-    waiter->over = ended;
-    if (!ended) {
-        waits_unended(w, thread, to);
-        waiter->since = WAITS_NEVER;
-    }
+    inversion_span(w->inversions, thread, state, to, ended);
+}
+
+static void waits_gone(void *arg, const struct flow_thread *thread, int64_t ns)
+{
+    struct waits *w = arg;
+
+    inversion_gone(w->inversions, thread, ns);
 }
 
 /* ---- reading ------------------------------------------------------------------------- */
@@ -278,30 +184,15 @@ static void waits_thread(void *arg, struct flow_thread *thread, int64_t ns)
     struct waits *w = arg;
 
     (void)ns;
-    if (thread->serial >= w->nwaiters) {
-        uint32_t n = 2 * thread->serial + 64;
-
-        w->waiters = kymo_memory(realloc(w->waiters, n * sizeof(*w->waiters)));
-        w->threads = kymo_memory(realloc(w->threads, n * sizeof(struct flow_thread *)));
-        memset(w->threads + w->nwaiters, 0, (n - w->nwaiters) * sizeof(struct flow_thread *));
-        w->nwaiters = n;
+    if (!w->messages) {
+        inversion_thread(w->inversions, thread);
+        return;
     }
-    w->threads[thread->serial] = thread;
-    w->waiters[thread->serial] = (struct waiter){.sent = WAITS_NEVER,
-                                                 .since = WAITS_NEVER,
-                                                 .ready = WAITS_NEVER,
-                                                 .held = WAITS_NEVER,
-                                                 .woke = -1};
-}
-
-static void waits_gone(void *arg, const struct flow_thread *thread, int64_t ns)
-{
-    struct waits *w = arg;
-
-    if (w->waiters[thread->serial].over) { /* it died while it waited */
-        waits_unended(w, thread, ns);
+    if (thread->serial >= w->nsent) {
+        w->nsent = 2 * thread->serial + 64;
+        w->sent = kymo_memory(realloc(w->sent, w->nsent * sizeof(*w->sent)));
     }
-    w->threads[thread->serial] = NULL;
+    w->sent[thread->serial] = -1;
 }
 
 /* A loss of events that the rule needs. */
@@ -313,6 +204,9 @@ static void waits_loss(struct waits *w, const struct kev_item *item)
 
     w->lossy |= needed;
     flow_lose(w->flow, item);
+    if (needed && !w->messages) {
+        inversion_lose(w->inversions);
+    }
 }
 
 static int waits_read(struct waits *w)
@@ -345,6 +239,7 @@ static int waits_read(struct waits *w)
 /* The reasons for which what the rule found may not be all. */
 static void waits_doubts(struct waits *w, const char *first)
 {
+    const struct inversion_doubts *doubts = w->messages ? NULL : inversion_doubts(w->inversions);
     struct flow_filters filters;
     char text[160];
 
@@ -364,12 +259,12 @@ static void waits_doubts(struct waits *w, const char *first)
     if (w->lossy) {
         judge_reason(w->rule, "events that the rule needs were lost");
     }
-    if (w->no_priorities) {
+    if (doubts != NULL && doubts->no_priorities) {
         judge_reason(w->rule, "priorities were not recorded: tracelogger -w does");
     }
-    if (w->unknown > 0) {
-        snprintf(text, sizeof(text), "who ended %" PRIu64 " long wait%s is not known", w->unknown,
-                 w->unknown == 1 ? "" : "s");
+    if (doubts != NULL && doubts->unknown > 0) {
+        snprintf(text, sizeof(text), "who ended %" PRIu64 " long wait%s is not known",
+                 doubts->unknown, doubts->unknown == 1 ? "" : "s");
         judge_reason(w->rule, text);
     }
 }
@@ -384,9 +279,11 @@ void waits_rule(struct assertion *a, struct rule *rule)
                       .capture = kymo_memory(kev_capture_new()),
                       .most = (int64_t)strtoull(rule->args[0], NULL, 10),
                       .messages = strcmp(rule->source, "message") == 0};
+    static const struct inversion_ops judged = {.found = waits_inverted, .checked = waits_checked};
     int outcome = kev_capture_open(w.capture, a->path);
     char text[1024];
 
+    w.inversions = inversion_new(&judged, &w, w.most);
     if (outcome != KEV_FAILED) {
         const char *first;
 
@@ -402,6 +299,6 @@ void waits_rule(struct assertion *a, struct rule *rule)
     }
     rule->has_checked = rule->done = true;
     kev_capture_free(w.capture);
-    free(w.waiters);
-    free(w.threads);
+    inversion_free(w.inversions);
+    free(w.sent);
 }

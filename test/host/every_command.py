@@ -45,11 +45,13 @@ FORMS = {
     "verify": ["", "lines --json"],
     "assert": ["--no-loss", "--message 1ms --inversion 1us", "lines --json --no-loss --message 1us",
                "--junit OUT --deadline 1 2 1ms"],
+    "diagnose": ["", "lines --json", "--strict --only deadlock,lost"],
     "report": ["-o OUT", "--most 0 -o OUT"],
     "diff": ["test/host/golden/virt-a64.kev", "lines --all --json test/host/golden/mps2-an386.kev",
              "--all --accept loss --max rate=5% test/host/golden/virt-a64.kev"],
 }
 NO_CAPTURE = {"run", "top", "console", "capture", "collect", "extract", "link", "help"}
+FINDS = {"assert", "diagnose", "symbols"}  # these end with 1 for what they have found
 WITHOUT_RECOVER = {"dtrace", "assert", "verify"}
 
 
@@ -96,14 +98,13 @@ def one(kymo, rng, name, words, path, out):
     try:
         if done.returncode not in (0, 1) or "Sanitizer" in said or "runtime error" in said:
             raise Failed(f"status {done.returncode}")
-        if done.returncode == 1 and not said and name not in ("assert", "diff", "symbols"):
+        if done.returncode == 1 and not said and name not in FINDS | {"diff"}:
             raise Failed("status 1 and no message")
         if form and done.returncode == 0:
             check_json(form, done.stdout.decode())
     except Failed as why:
         raise Failed(f"{' '.join(command)} {path}: {why}: {said[:2000]}") from None
-    # "assert" and "symbols" end with 1 for what they have found.
-    return done.returncode == 0 or (name in ("assert", "symbols") and done.stdout != b"")
+    return done.returncode == 0 or (name in FINDS and done.stdout != b"")
 
 
 def main(kymo, mkcapture, folder, rounds="30"):

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Findings that an event or an attribute of the capture states: crashes. See diagnose.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/diagnose/own.h"
+#include "host/event_numbers.h"
+#include "host/kymo.h"
+#include "trace/slot.h"
+
+enum { EVENTS_CRASH = 1 }; /* the kernel's opcode of a crash in SLOG (kernel/entry/fault.c) */
+
+static void *events_start(struct diagnosis *d)
+{
+    (void)d;
+    return NULL;
+}
+
+static void events_crash(struct diagnosis *d, const struct flow_thread *thread, const char *text)
+{
+    struct finding f = diagnosis_finding(d, FINDING_CRASH, thread, d->now, d->now);
+
+    if (thread != NULL) { /* what led to it */
+        int64_t from = d->now > 10 * DIAGNOSE_MS ? d->now - 10 * DIAGNOSE_MS : 0;
+
+        f = diagnosis_finding(d, FINDING_CRASH, thread, from, d->now);
+        f.from = d->now;
+    }
+    f.harm = 1;
+    snprintf(f.text, sizeof(f.text), "%.500s", text);
+    diagnosis_add(d, &f);
+}
+
+static void events_step(struct diagnosis *d, void *self, const struct flow_step *step)
+{
+    const struct kev_value *opcode, *text;
+
+    (void)self;
+    if (d->item->class_id != TRACE_CLASS_SYSTEM || d->item->code != NUMBER_slog) {
+        return;
+    }
+    opcode = kev_capture_value_of(d->capture, "opcode");
+    if (opcode == NULL || opcode->integer != EVENTS_CRASH) {
+        return;
+    }
+    text = kev_capture_value_of(d->capture, "text");
+    if (text != NULL && text->text != NULL) {
+        events_crash(d, step->current, text->text);
+    }
+}
+
+static void events_end(struct diagnosis *d, void *self)
+{
+    const char *panic = kev_capture_attribute(d->capture, "PANIC_REASON");
+    char text[256];
+
+    (void)self;
+    if (panic != NULL) {
+        snprintf(text, sizeof(text), "the kernel has stopped: %.200s", panic);
+        events_crash(d, NULL, text);
+    }
+}
+
+const struct family family_events = {.start = events_start, .step = events_step, .end = events_end};

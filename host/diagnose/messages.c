@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Findings on messages at the capture's end: nobody has received one, or nobody has answered it. A
+ * message may rightly wait long, as one of read() does: it is judged by others of its kind, which
+ * have the same server and the same first word. See diagnose.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "abi/sys/kercalls.h"
+#include "host/diagnose/own.h"
+#include "host/kymo.h"
+
+enum {
+    MESSAGES_KINDS = 1024,
+    MESSAGES_WAIT_MS = 1000,
+    MESSAGES_ANSWERED = 3,    /* messages of the same kind that got their replies ... */
+    MESSAGES_TIMES = 10,      /* ... each so many times faster */
+    MESSAGES_IO_READ = 0x101, /* lib/include/sys/iomsg.h: it waits for input */
+};
+
+struct messages_kind {
+    int32_t pid;
+    uint32_t word;
+    uint64_t answered;
+    int64_t longest, received; /* received: the newest, by the process; -1 */
+};
+
+struct messages_thread { /* by serial */
+    int64_t sent;        /* its message that has no reply yet; -1 */
+    uint32_t word;       /* the message's first */
+    int16_t state;       /* in which it is at the capture's end */
+};
+
+struct messages {
+    struct messages_thread *threads;
+    uint32_t nthreads;
+    struct messages_kind kinds[MESSAGES_KINDS];
+    unsigned nkinds;
+};
+
+static void *messages_start(struct diagnosis *d)
+{
+    (void)d;
+    return kymo_memory(calloc(1, sizeof(struct messages)));
+}
+
+static void messages_stop(void *self)
+{
+    struct messages *b = self;
+
+    free(b->threads);
+    free(b);
+}
+
+static void messages_thread(struct diagnosis *d, void *self, struct flow_thread *thread)
+{
+    struct messages *b = self;
+
+    (void)d;
+    b->threads = diagnosis_grow(b->threads, &b->nthreads, thread->serial, sizeof(*b->threads));
+    b->threads[thread->serial] = (struct messages_thread){.sent = -1, .state = -1};
+}
+
+/* The wait of a thread that lasts at the capture's end: the flow ends all then. */
+static void messages_span(struct diagnosis *d, void *self, const struct flow_thread *thread,
+                          const struct flow_state *state, int64_t to, bool ended)
+{
+    struct messages *b = self;
+    bool lasts = d->ended && !ended && (state->state == STATE_SEND || state->state == STATE_REPLY);
+
+    (void)to;
+    b->threads[thread->serial].state = lasts ? state->state : -1;
+}
+
+static struct messages_kind *messages_kind_of(struct messages *b, int32_t pid, uint32_t word)
+{
+    for (unsigned i = 0; i < b->nkinds; i++) {
+        if (b->kinds[i].pid == pid && b->kinds[i].word == word) {
+            return &b->kinds[i];
+        }
+    }
+    if (b->nkinds == MESSAGES_KINDS) {
+        return NULL;
+    }
+    b->kinds[b->nkinds] = (struct messages_kind){.pid = pid, .word = word, .received = -1};
+    return &b->kinds[b->nkinds++];
+}
+
+static void messages_step(struct diagnosis *d, void *self, const struct flow_step *step)
+{
+    struct messages *b = self;
+    struct messages_kind *kind;
+    struct messages_thread *t;
+    const uint32_t *words;
+    unsigned n;
+
+    if (step->role == FLOW_BEGIN && step->thread != NULL && step->slice->kind == FLOW_CALL &&
+        (step->slice->what == __KER_MSG_SENDV || step->slice->what == __KER_MSG_SENDVNC)) {
+        n = kev_capture_words(d->capture, &words); /* of the wide form, or of the fast one */
+        b->threads[step->thread->serial].word = n > 3 ? words[3] : n > 1 ? words[1] : 0;
+    }
+    if (step->message == FLOW_NONE || step->client == NULL) {
+        return;
+    }
+    t = &b->threads[step->client->serial];
+    if (step->message == FLOW_SENT) {
+        t->sent = step->ns;
+        return;
+    }
+    kind = messages_kind_of(b, step->client->server, t->word);
+    if (step->message != FLOW_REPLIED) {
+        if (kind != NULL) {
+            kind->received = step->ns;
+        }
+        return;
+    }
+    if (kind != NULL && t->sent >= 0) {
+        kind->answered++;
+        kind->longest = step->ns - t->sent > kind->longest ? step->ns - t->sent : kind->longest;
+    }
+    t->sent = -1;
+}
+
+static void messages_late(struct diagnosis *d, struct messages *b, const struct flow_thread *thread)
+{
+    const struct messages_thread *t = &b->threads[thread->serial];
+    const struct messages_kind *kind = messages_kind_of(b, thread->server, t->word);
+    const char *server = kev_capture_name(d->capture, thread->server, KEV_NOBODY);
+    int64_t waited = d->now - t->sent, newest = -1;
+    char name[96], time[32], longest[32];
+    struct finding f;
+
+    for (unsigned i = 0; i < b->nkinds; i++) {
+        newest = b->kinds[i].pid == thread->server && b->kinds[i].received > newest
+                     ? b->kinds[i].received
+                     : newest;
+    }
+    if (waited < (int64_t)MESSAGES_WAIT_MS * DIAGNOSE_MS) {
+        return;
+    }
+    f = diagnosis_finding(d, FINDING_NOT_RECEIVED, thread, t->sent, d->now);
+    f.harm = waited;
+    diagnosis_name(d, thread, name);
+    if (t->state == STATE_SEND && newest < t->sent && !d->lossy) {
+        snprintf(f.text, sizeof(f.text),
+                 "%s has waited %s for process %" PRId32 " %.40s to receive its message; the "
+                 "process has received none in that time",
+                 name, diagnosis_time(waited, time), thread->server, server ? server : "");
+        diagnosis_add(d, &f);
+    } else if (t->state == STATE_REPLY && kind != NULL && (t->word & 0xffff) != MESSAGES_IO_READ &&
+               kind->answered >= MESSAGES_ANSWERED && waited / MESSAGES_TIMES >= kind->longest) {
+        f.kind = FINDING_UNANSWERED;
+        snprintf(f.text, sizeof(f.text),
+                 "%s has waited %s for the reply of process %" PRId32 " %.40s; %" PRIu64
+                 " messages of the same kind were answered, each within %s",
+                 name, diagnosis_time(waited, time), thread->server, server ? server : "",
+                 kind->answered, diagnosis_time(kind->longest, longest));
+        diagnosis_add(d, &f);
+    }
+}
+
+static void messages_end(struct diagnosis *d, void *self)
+{
+    struct messages *b = self;
+
+    for (uint32_t i = 0; i < d->nliving; i++) {
+        const struct messages_thread *t = &b->threads[d->living[i]];
+
+        if (t->state >= 0 && t->sent >= 0) {
+            messages_late(d, b, d->threads[d->living[i]]);
+        }
+    }
+}
+
+const struct family family_messages = {.start = messages_start,
+                                       .thread = messages_thread,
+                                       .span = messages_span,
+                                       .step = messages_step,
+                                       .end = messages_end,
+                                       .stop = messages_stop};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the families of findings share; private to host/diagnose/. */
+#ifndef HOST_DIAGNOSE_OWN_H
+#define HOST_DIAGNOSE_OWN_H
+
+#include "host/diagnose/diagnose.h"
+#include "host/flow/flow.h"
+
+#define DIAGNOSE_MS 1000000
+#define DIAGNOSE_CALL_WORDS 6
+
+enum { /* needs */
+       D_THREAD = 1,
+       D_CALLS = 2,
+       D_COMM = 4,
+       D_INT = 8,
+       D_SYSTEM = 16,
+       D_PRIORITY = 32,
+};
+
+struct diagnosis {
+    struct kev_capture *capture;
+    struct flow *flow;
+    const struct kev_item *item;
+    struct flow_thread **threads; /* by serial; NULL: gone */
+    uint32_t nthreads;            /* room */
+    uint32_t *living;             /* serials of threads that live */
+    uint32_t nliving, living_room;
+    struct finding found[FINDINGS][FINDING_MOST];
+    unsigned nfound[FINDINGS];
+    struct untold *untold;
+    uint32_t only;
+    int64_t now;   /* ns of the newest item */
+    bool ended;    /* the capture's end: what ends now lasts */
+    bool lossy;    /* events that findings need were lost so far */
+    void *self[8]; /* of the families */
+};
+
+/* A family of findings. Functions may be NULL; `self` is what start() returned. */
+struct family {
+    void *(*start)(struct diagnosis *);
+    void (*thread)(struct diagnosis *, void *self, struct flow_thread *);
+    void (*begin)(struct diagnosis *, void *self, struct flow_thread *, struct flow_state *);
+    void (*span)(struct diagnosis *, void *self, const struct flow_thread *,
+                 const struct flow_state *, int64_t to, bool ended);
+    void (*gone)(struct diagnosis *, void *self, const struct flow_thread *, int64_t ns);
+    void (*step)(struct diagnosis *, void *self, const struct flow_step *);
+    void (*lose)(struct diagnosis *, void *self);
+    void (*end)(struct diagnosis *, void *self); /* after the flow's */
+    void (*stop)(void *self);
+};
+extern const struct family family_blocked, family_messages, family_inversion, family_cpu,
+    family_counts, family_events;
+
+/* ---- run.c */
+
+/* Keeps a finding: one of the same kind and thread is counted, and the greater harm stays. */
+void diagnosis_add(struct diagnosis *, const struct finding *);
+/* A finding about a thread (NULL: nobody), with its name and the command that shows the time. */
+struct finding diagnosis_finding(struct diagnosis *, enum finding_kind, const struct flow_thread *,
+                                 int64_t from, int64_t to);
+void diagnosis_untold(struct diagnosis *, enum finding_kind, const char *reason,
+                      const char *remedy);
+/* "name 5:1" */
+const char *diagnosis_name(const struct diagnosis *, const struct flow_thread *, char text[96]);
+const char *diagnosis_time(int64_t ns, char text[32]);
+/* An array by serials, grown with zeroes so that `serial` is in it. */
+void *diagnosis_grow(void *array, uint32_t *room, uint32_t serial, size_t bytes);
+
+#endif
