@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -308,17 +307,11 @@ static int compact_day_run(struct dataset *dataset, unsigned table, const char *
 
 static int compact_table(struct dataset *dataset, unsigned table, struct compact_count *count)
 {
-    char path[PATH_MAX], *paths[] = {path, NULL};
-    int status = 0;
     FTS *fts;
+    int status = dataset_table_open(dataset, table, &fts);
 
-    snprintf(path, sizeof(path), "%s/%s", dataset->path, fleet_tables[table].name);
-    if (access(path, F_OK) != 0) {
-        return 0;
-    }
-    fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     if (fts == NULL) {
-        return compact_error(path, errno);
+        return status;
     }
     for (FTSENT *e; status == 0 && (e = fts_read(fts)) != NULL;) {
         if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR) {

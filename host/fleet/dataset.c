@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,21 +64,28 @@ void dataset_ids_sort(struct dataset *dataset)
     }
 }
 
-/* Calls for each file of a table; a folder that can't be read is an error. */
-static int files_visit(struct dataset *dataset, unsigned table,
-                       int (*visit)(struct dataset *, const FTSENT *))
+int dataset_table_open(const struct dataset *dataset, unsigned table, FTS **fts)
 {
     char path[PATH_MAX], *paths[] = {path, NULL};
-    int status = 0;
-    FTS *fts;
 
+    *fts = NULL;
     snprintf(path, sizeof(path), "%s/%s", dataset->path, fleet_tables[table].name);
     if (access(path, F_OK) != 0) {
         return 0;
     }
-    fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    return *fts == NULL ? dataset_error(dataset, fleet_tables[table].name, errno) : 0;
+}
+
+/* Calls for each file of a table; a folder that can't be read is an error. */
+static int files_visit(struct dataset *dataset, unsigned table,
+                       int (*visit)(struct dataset *, const FTSENT *))
+{
+    FTS *fts;
+    int status = dataset_table_open(dataset, table, &fts);
+
     if (fts == NULL) {
-        return dataset_error(dataset, fleet_tables[table].name, errno);
+        return status;
     }
     for (FTSENT *e; status == 0 && (e = fts_read(fts)) != NULL;) {
         if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR) {

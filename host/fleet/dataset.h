@@ -10,6 +10,8 @@
 #ifndef HOST_FLEET_DATASET_H
 #define HOST_FLEET_DATASET_H
 
+#include <fts.h>
+
 #include "host/fleet/fleet.h"
 
 #define DATASET_STAGING ".staging-"
@@ -36,6 +38,8 @@ struct dataset {
 
 /* Returns -1 after a message about a file of the folder, "": the folder itself. */
 int dataset_error(const struct dataset *dataset, const char *name, int error);
+/* Opens the folder of a table. Returns 0, *fts NULL if there is none, or -1: a message says why. */
+int dataset_table_open(const struct dataset *dataset, unsigned table, FTS **fts);
 /* Makes the folder if need be, locks it, removes what killed processes have left, and reads which
  * captures are there. Returns 0, or -1 after a message. */
 int dataset_open(struct dataset *dataset);
