@@ -47,34 +47,17 @@ struct blocked_order { /* thread `tid` held mutex `first` and waited for `then` 
 };
 
 struct blocked {
-    struct blocked_thread *threads;
-    uint32_t nthreads;
+    union {
+        struct family_each each;
+        struct {
+            struct blocked_thread *threads; /* by serial */
+            uint32_t nthreads;
+        };
+    };
     struct blocked_cycle cycles[BLOCKED_CYCLES];
     struct blocked_order orders[BLOCKED_ORDERS];
     unsigned norders;
 };
-
-static void *blocked_start(struct diagnosis *d)
-{
-    (void)d;
-    return kymo_memory(calloc(1, sizeof(struct blocked)));
-}
-
-static void blocked_stop(void *self)
-{
-    struct blocked *b = self;
-
-    free(b->threads);
-    free(b);
-}
-
-static void blocked_thread(struct diagnosis *d, void *self, struct flow_thread *thread)
-{
-    struct blocked *b = self;
-
-    (void)d;
-    b->threads = diagnosis_grow(b->threads, &b->nthreads, thread->serial, sizeof(*b->threads));
-}
 
 /* ---- who waits for whom ---------------------------------------------------------------- */
 
@@ -435,11 +418,10 @@ static void blocked_lose(struct diagnosis *d, void *self)
     }
 }
 
-const struct family family_blocked = {.start = blocked_start,
-                                      .thread = blocked_thread,
+const struct family family_blocked = {.bytes = sizeof(struct blocked),
+                                      .each = sizeof(struct blocked_thread),
                                       .begin = blocked_begin,
                                       .span = blocked_span,
                                       .gone = blocked_gone,
                                       .step = blocked_step,
-                                      .lose = blocked_lose,
-                                      .stop = blocked_stop};
+                                      .lose = blocked_lose};

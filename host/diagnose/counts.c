@@ -52,32 +52,15 @@ struct counts_thread { /* by serial */
 };
 
 struct counts {
+    union {
+        struct family_each each;
+        struct {
+            struct counts_thread *threads; /* by serial */
+            uint32_t nthreads;
+        };
+    };
     struct counts_of all[COUNTS_TABLE];
-    struct counts_thread *threads;
-    uint32_t nthreads;
 };
-
-static void *counts_start(struct diagnosis *d)
-{
-    (void)d;
-    return kymo_memory(calloc(1, sizeof(struct counts)));
-}
-
-static void counts_stop(void *self)
-{
-    struct counts *c = self;
-
-    free(c->threads);
-    free(c);
-}
-
-static void counts_thread(struct diagnosis *d, void *self, struct flow_thread *thread)
-{
-    struct counts *c = self;
-
-    (void)d;
-    c->threads = diagnosis_grow(c->threads, &c->nthreads, thread->serial, sizeof(*c->threads));
-}
 
 /* ---- what grows ------------------------------------------------------------------------ */
 
@@ -306,9 +289,8 @@ static void counts_step(struct diagnosis *d, void *self, const struct flow_step 
     }
 }
 
-const struct family family_counts = {.start = counts_start,
-                                     .thread = counts_thread,
+const struct family family_counts = {.bytes = sizeof(struct counts),
+                                     .each = sizeof(struct counts_thread),
                                      .step = counts_step,
                                      .lose = counts_lose,
-                                     .end = counts_end,
-                                     .stop = counts_stop};
+                                     .end = counts_end};

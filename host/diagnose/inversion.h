@@ -16,7 +16,7 @@ struct inversion {
     int state;                             /* in which `thread` waited */
     uint64_t object;                       /* for which; 0: not known */
     int64_t from, to;
-    /* Who ran in a long stretch in which `by` was READY meanwhile; NULL: there is none. */
+    /* The thread that ran while `by` was READY for a long stretch; NULL: none did. */
     const struct flow_thread *middle;
     int middle_priority;
     int64_t middle_ns;
