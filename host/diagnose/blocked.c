@@ -123,12 +123,12 @@ static int blocked_edge_text(const struct diagnosis *d, const struct blocked *b,
                     other);
 }
 
-/* The oldest member is the first, wherever the circle was closed. */
+/* The member of the lowest numbers is the first, wherever the circle was closed. */
 static void blocked_cycle_open(struct diagnosis *d, struct blocked *b, const uint32_t *found,
                                unsigned count)
 {
     uint32_t members[BLOCKED_MEMBERS];
-    unsigned oldest = 0;
+    unsigned first = 0;
     struct blocked_cycle *cycle = NULL;
     size_t n = 0;
     unsigned i;
@@ -140,10 +140,14 @@ static void blocked_cycle_open(struct diagnosis *d, struct blocked *b, const uin
         return;
     }
     for (unsigned m = 1; m < count; m++) {
-        oldest = found[m] < found[oldest] ? m : oldest;
+        const struct flow_thread *one = d->threads[found[m]], *other = d->threads[found[first]];
+
+        if (one->pid < other->pid || (one->pid == other->pid && one->tid < other->tid)) {
+            first = m;
+        }
     }
     for (unsigned m = 0; m < count; m++) {
-        members[m] = found[(oldest + m) % count];
+        members[m] = found[(first + m) % count];
     }
     *cycle = (struct blocked_cycle){.used = true, .since = d->now, .count = count};
     cycle->f = diagnosis_finding(d, FINDING_DEADLOCK, d->threads[members[0]], d->now, d->now);

@@ -16,6 +16,7 @@ struct inversion {
     int state;                             /* in which `thread` waited */
     uint64_t object;                       /* for which; 0: not known */
     int64_t from, to;
+    bool ended; /* `by` has ended the wait; else it lasts, or the thread was killed */
     /* The thread that ran while `by` was READY for a long stretch; NULL: none did. */
     const struct flow_thread *middle;
     int middle_priority;

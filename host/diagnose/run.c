@@ -247,8 +247,8 @@ static void run_lose(struct diagnosis *d)
     const struct kev_loss *loss = d->item->loss;
     struct finding f = diagnosis_finding(d, FINDING_LOST, NULL, d->now, d->now);
 
-    flow_lose(d->flow, d->item);
     d->lossy |= run_class(loss->class_id) != 0;
+    flow_lose(d->flow, d->item);
     for (unsigned i = 0; i < RUN_FAMILIES; i++) {
         if (run_families[i]->lose != NULL) {
             run_families[i]->lose(d, d->self[i]);
