@@ -196,7 +196,7 @@ static void counts_spins(struct diagnosis *d, const struct flow_thread *thread, 
 static void counts_yield(struct diagnosis *d, struct counts_thread *t,
                          const struct flow_thread *thread)
 {
-    if (d->now - t->yields_since > (int64_t)100 * DIAGNOSE_MS) {
+    if (t->yields == 0 || d->now - t->yields_since > (int64_t)100 * DIAGNOSE_MS) {
         t->yields_since = d->now;
         t->yields = 0;
     }
@@ -210,7 +210,8 @@ static void counts_yield(struct diagnosis *d, struct counts_thread *t,
 static void counts_failed(struct diagnosis *d, struct counts_thread *t,
                           const struct flow_thread *thread, uint32_t number)
 {
-    if (t->failed != number || d->now - t->failures_since > (int64_t)1000 * DIAGNOSE_MS) {
+    if (t->failures == 0 || t->failed != number ||
+        d->now - t->failures_since > (int64_t)1000 * DIAGNOSE_MS) {
         t->failures_since = d->now;
         t->failures = 0;
         t->failed = number;

@@ -140,7 +140,7 @@ static void cpu_moved(struct diagnosis *d, struct cpu *c, const struct flow_thre
     struct cpu_moves *m = &c->moves[thread->serial];
     char name[96], time[32];
 
-    m->runs++;
+    m->since = m->runs++ == 0 ? state->since : m->since;
     m->moves += m->on != 0 && m->on != state->cpu + 1;
     m->on = (int16_t)(state->cpu + 1);
     if (state->since - m->since < (int64_t)1000 * DIAGNOSE_MS) {
