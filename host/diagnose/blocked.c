@@ -47,34 +47,17 @@ struct blocked_order { /* thread `tid` held mutex `first` and waited for `then` 
 };
 
 struct blocked {
-    struct blocked_thread *threads;
-    uint32_t nthreads;
+    union {
+        struct family_each each;
+        struct {
+            struct blocked_thread *threads; /* by serial */
+            uint32_t nthreads;
+        };
+    };
     struct blocked_cycle cycles[BLOCKED_CYCLES];
     struct blocked_order orders[BLOCKED_ORDERS];
     unsigned norders;
 };
-
-static void *blocked_start(struct diagnosis *d)
-{
-    (void)d;
-    return kymo_memory(calloc(1, sizeof(struct blocked)));
-}
-
-static void blocked_stop(void *self)
-{
-    struct blocked *b = self;
-
-    free(b->threads);
-    free(b);
-}
-
-static void blocked_thread(struct diagnosis *d, void *self, struct flow_thread *thread)
-{
-    struct blocked *b = self;
-
-    (void)d;
-    b->threads = diagnosis_grow(b->threads, &b->nthreads, thread->serial, sizeof(*b->threads));
-}
 
 /* ---- who waits for whom ---------------------------------------------------------------- */
 
@@ -140,12 +123,12 @@ static int blocked_edge_text(const struct diagnosis *d, const struct blocked *b,
                     other);
 }
 
-/* The oldest member is the first, wherever the circle was closed. */
+/* The member of the lowest numbers is the first, wherever the circle was closed. */
 static void blocked_cycle_open(struct diagnosis *d, struct blocked *b, const uint32_t *found,
                                unsigned count)
 {
     uint32_t members[BLOCKED_MEMBERS];
-    unsigned oldest = 0;
+    unsigned first = 0;
     struct blocked_cycle *cycle = NULL;
     size_t n = 0;
     unsigned i;
@@ -157,10 +140,14 @@ static void blocked_cycle_open(struct diagnosis *d, struct blocked *b, const uin
         return;
     }
     for (unsigned m = 1; m < count; m++) {
-        oldest = found[m] < found[oldest] ? m : oldest;
+        const struct flow_thread *one = d->threads[found[m]], *other = d->threads[found[first]];
+
+        if (one->pid < other->pid || (one->pid == other->pid && one->tid < other->tid)) {
+            first = m;
+        }
     }
     for (unsigned m = 0; m < count; m++) {
-        members[m] = found[(oldest + m) % count];
+        members[m] = found[(first + m) % count];
     }
     *cycle = (struct blocked_cycle){.used = true, .since = d->now, .count = count};
     cycle->f = diagnosis_finding(d, FINDING_DEADLOCK, d->threads[members[0]], d->now, d->now);
@@ -435,11 +422,10 @@ static void blocked_lose(struct diagnosis *d, void *self)
     }
 }
 
-const struct family family_blocked = {.start = blocked_start,
-                                      .thread = blocked_thread,
+const struct family family_blocked = {.bytes = sizeof(struct blocked),
+                                      .each = sizeof(struct blocked_thread),
                                       .begin = blocked_begin,
                                       .span = blocked_span,
                                       .gone = blocked_gone,
                                       .step = blocked_step,
-                                      .lose = blocked_lose,
-                                      .stop = blocked_stop};
+                                      .lose = blocked_lose};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/assert/assert.h"
 #include "host/diagnose/diagnose.h"
 #include "host/kymo.h"
 #include "host/verify/verify.h"
@@ -18,6 +19,7 @@ static const char diagnose_help[] =
     "that it can't tell. FILE - is standard input.\n"
     "\n"
     "  --only KIND[,KIND]  look for these kinds of findings only\n"
+    "  --rules SCRIPT.d    a rule of one's own, as of kymo assert -s; may be repeated\n"
     "  --list              print the kinds\n"
     "  --json              print one JSON object a line\n"
     "  --strict            end with 1, too, if there is a kind that can't be told\n"
@@ -26,9 +28,10 @@ static const char diagnose_help[] =
     "\n"
     "Exit status: 0 no finding, 1 findings or failure, 2 usage error.\n";
 
-enum { OPT_ONLY = 256, OPT_LIST, OPT_JSON, OPT_STRICT, OPT_RECOVER };
+enum { OPT_ONLY = 256, OPT_RULES, OPT_LIST, OPT_JSON, OPT_STRICT, OPT_RECOVER };
 
 static const struct option diagnose_options[] = {
+    {"rules", required_argument, NULL, OPT_RULES},
     {"only", required_argument, NULL, OPT_ONLY},
     {"list", no_argument, NULL, OPT_LIST},
     {"json", no_argument, NULL, OPT_JSON},
@@ -42,6 +45,7 @@ struct diagnose_request {
     const char *path;
     uint32_t only;
     bool json, strict, recover;
+    struct assertion rules; /* of --rules */
 };
 
 static int diagnose_list(void)
@@ -92,8 +96,14 @@ static int diagnose_options_parse(struct diagnose_request *r, int argc, char **a
                 return status;
             }
             break;
+        case OPT_RULES:
+            status = rules_add_script(&r->rules, optarg);
+            if (status != KYMO_OK) {
+                return status;
+            }
+            break;
         case OPT_JSON:
-            r->json = true;
+            r->json = r->rules.json = true;
             break;
         case OPT_STRICT:
             r->strict = true;
@@ -109,7 +119,11 @@ static int diagnose_options_parse(struct diagnose_request *r, int argc, char **a
         return kymo_usage("diagnose", optind == argc ? "diagnose: which capture?"
                                                      : "diagnose: one capture at a time");
     }
-    r->path = argv[optind];
+    r->path = r->rules.path = argv[optind];
+    if (r->rules.nrules > 0 && strcmp(r->path, "-") == 0) {
+        return kymo_usage("diagnose",
+                          "diagnose: each rule reads the capture anew: give a file, not -");
+    }
     r->only = r->only == 0 ? UINT32_MAX : r->only;
     return -1;
 }
@@ -134,7 +148,26 @@ static int diagnose_capture(const struct diagnose_request *r, struct kev_capture
         status = KYMO_FAILURE;
     }
     diagnose_free(&result);
-    return kymo_stdout_end(status);
+    return status;
+}
+
+/* Runs the user's rules as `kymo assert` does. Returns the exit status. */
+static int diagnose_rules(struct assertion *rules)
+{
+    int status = KYMO_OK;
+
+    if (rules->nrules == 0) {
+        return KYMO_OK;
+    }
+    if (!judge_open(rules)) {
+        return KYMO_FAILURE;
+    }
+    for (unsigned i = 0; i < rules->nrules; i++) {
+        judge_rule(rules, &rules->rules[i]);
+        out_verdict(rules, &rules->rules[i]);
+        status = judge_verdict(&rules->rules[i]) == VERDICT_KEPT ? status : KYMO_FAILURE;
+    }
+    return status;
 }
 
 static int diagnose_main(int argc, char **argv)
@@ -144,6 +177,7 @@ static int diagnose_main(int argc, char **argv)
     struct kev_capture *capture;
 
     if (status >= 0) {
+        rules_free(&r.rules);
         return status;
     }
     capture = kymo_memory(kev_capture_new());
@@ -156,7 +190,9 @@ static int diagnose_main(int argc, char **argv)
         status = diagnose_capture(&r, capture);
     }
     kev_capture_free(capture);
-    return status;
+    status = diagnose_rules(&r.rules) == KYMO_OK ? status : KYMO_FAILURE;
+    rules_free(&r.rules);
+    return kymo_stdout_end(status);
 }
 
 const struct kymo_command kymo_diagnose_command = {

@@ -52,32 +52,15 @@ struct counts_thread { /* by serial */
 };
 
 struct counts {
+    union {
+        struct family_each each;
+        struct {
+            struct counts_thread *threads; /* by serial */
+            uint32_t nthreads;
+        };
+    };
     struct counts_of all[COUNTS_TABLE];
-    struct counts_thread *threads;
-    uint32_t nthreads;
 };
-
-static void *counts_start(struct diagnosis *d)
-{
-    (void)d;
-    return kymo_memory(calloc(1, sizeof(struct counts)));
-}
-
-static void counts_stop(void *self)
-{
-    struct counts *c = self;
-
-    free(c->threads);
-    free(c);
-}
-
-static void counts_thread(struct diagnosis *d, void *self, struct flow_thread *thread)
-{
-    struct counts *c = self;
-
-    (void)d;
-    c->threads = diagnosis_grow(c->threads, &c->nthreads, thread->serial, sizeof(*c->threads));
-}
 
 /* ---- what grows ------------------------------------------------------------------------ */
 
@@ -213,7 +196,7 @@ static void counts_spins(struct diagnosis *d, const struct flow_thread *thread, 
 static void counts_yield(struct diagnosis *d, struct counts_thread *t,
                          const struct flow_thread *thread)
 {
-    if (d->now - t->yields_since > (int64_t)100 * DIAGNOSE_MS) {
+    if (t->yields == 0 || d->now - t->yields_since > (int64_t)100 * DIAGNOSE_MS) {
         t->yields_since = d->now;
         t->yields = 0;
     }
@@ -227,7 +210,8 @@ static void counts_yield(struct diagnosis *d, struct counts_thread *t,
 static void counts_failed(struct diagnosis *d, struct counts_thread *t,
                           const struct flow_thread *thread, uint32_t number)
 {
-    if (t->failed != number || d->now - t->failures_since > (int64_t)1000 * DIAGNOSE_MS) {
+    if (t->failures == 0 || t->failed != number ||
+        d->now - t->failures_since > (int64_t)1000 * DIAGNOSE_MS) {
         t->failures_since = d->now;
         t->failures = 0;
         t->failed = number;
@@ -306,9 +290,8 @@ static void counts_step(struct diagnosis *d, void *self, const struct flow_step 
     }
 }
 
-const struct family family_counts = {.start = counts_start,
-                                     .thread = counts_thread,
+const struct family family_counts = {.bytes = sizeof(struct counts),
+                                     .each = sizeof(struct counts_thread),
                                      .step = counts_step,
                                      .lose = counts_lose,
-                                     .end = counts_end,
-                                     .stop = counts_stop};
+                                     .end = counts_end};

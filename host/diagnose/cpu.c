@@ -40,32 +40,15 @@ struct cpu_moves {
 };
 
 struct cpu {
+    union {
+        struct family_each each;
+        struct {
+            struct cpu_moves *moves; /* by serial */
+            uint32_t nmoves;
+        };
+    };
     struct cpu_state cpus[FLOW_CPUS];
-    struct cpu_moves *moves; /* by serial */
-    uint32_t nmoves;
 };
-
-static void *cpu_start(struct diagnosis *d)
-{
-    (void)d;
-    return kymo_memory(calloc(1, sizeof(struct cpu)));
-}
-
-static void cpu_stop(void *self)
-{
-    struct cpu *c = self;
-
-    free(c->moves);
-    free(c);
-}
-
-static void cpu_thread(struct diagnosis *d, void *self, struct flow_thread *thread)
-{
-    struct cpu *c = self;
-
-    (void)d;
-    c->moves = diagnosis_grow(c->moves, &c->nmoves, thread->serial, sizeof(*c->moves));
-}
 
 /* ---- READY threads --------------------------------------------------------------------- */
 
@@ -157,7 +140,7 @@ static void cpu_moved(struct diagnosis *d, struct cpu *c, const struct flow_thre
     struct cpu_moves *m = &c->moves[thread->serial];
     char name[96], time[32];
 
-    m->runs++;
+    m->since = m->runs++ == 0 ? state->since : m->since;
     m->moves += m->on != 0 && m->on != state->cpu + 1;
     m->on = (int16_t)(state->cpu + 1);
     if (state->since - m->since < (int64_t)1000 * DIAGNOSE_MS) {
@@ -253,10 +236,9 @@ static void cpu_lose(struct diagnosis *d, void *self)
     }
 }
 
-const struct family family_cpu = {.start = cpu_start,
-                                  .thread = cpu_thread,
+const struct family family_cpu = {.bytes = sizeof(struct cpu),
+                                  .each = sizeof(struct cpu_moves),
                                   .begin = cpu_begin,
                                   .span = cpu_span,
                                   .step = cpu_step,
-                                  .lose = cpu_lose,
-                                  .stop = cpu_stop};
+                                  .lose = cpu_lose};

@@ -49,7 +49,8 @@ const char *inversion_for(int state)
 }
 
 static void inversion_found(struct inversions *w, const struct flow_thread *thread,
-                            const struct flow_thread *by, int priority, int own, int64_t to)
+                            const struct flow_thread *by, int priority, int own, int64_t to,
+                            bool ended)
 {
     const struct inversion_thread *waiter = &w->waiters[thread->serial];
     const struct inversion_thread *holder = &w->waiters[by->serial];
@@ -61,6 +62,7 @@ static void inversion_found(struct inversions *w, const struct flow_thread *thre
                               .object = waiter->wait.object,
                               .from = waiter->since,
                               .to = to,
+                              .ended = ended,
                               .middle_priority = -1};
 
     if (holder->stretch_to > waiter->since && holder->ran != 0) {
@@ -103,7 +105,7 @@ static void inversion_ended(struct inversions *w, const struct flow_thread *thre
     priority = mutex && other->woke >= 0 ? other->woke : other->priority;
     w->doubts.no_priorities |= by->priority < 0 || ready->priority < 0;
     if (priority >= 0 && priority < ready->priority && (mutex || other->held > waiter->since)) {
-        inversion_found(w, thread, by, priority, ready->priority, ready->since);
+        inversion_found(w, thread, by, priority, ready->priority, ready->since, true);
     }
 }
 
@@ -130,7 +132,7 @@ static void inversion_unended(struct inversions *w, const struct flow_thread *th
                                                    : w->waiters[owner->serial].priority;
     w->doubts.no_priorities |= owner->priority < 0 || waiter->wait.priority < 0;
     if (priority >= 0 && priority < waiter->wait.priority) {
-        inversion_found(w, thread, owner, priority, waiter->wait.priority, to);
+        inversion_found(w, thread, owner, priority, waiter->wait.priority, to, false);
     }
 }
 

@@ -16,7 +16,8 @@ struct inversion {
     int state;                             /* in which `thread` waited */
     uint64_t object;                       /* for which; 0: not known */
     int64_t from, to;
-    /* Who ran in a long stretch in which `by` was READY meanwhile; NULL: there is none. */
+    bool ended; /* `by` has ended the wait; else it lasts, or the thread was killed */
+    /* The thread that ran while `by` was READY for a long stretch; NULL: none did. */
     const struct flow_thread *middle;
     int middle_priority;
     int64_t middle_ns;

@@ -49,7 +49,7 @@ static void inverted_found(void *arg, const struct inversion *found)
     struct finding f;
     int n;
 
-    if (!inverted_holds(v, found) || d->lossy) {
+    if (!inverted_holds(v, found) || d->lossy || (!found->ended && !d->ended)) {
         return; /* an inherited priority shows with the next state, which may be lost */
     }
     if (!unbounded && (found->state != STATE_MUTEX ||

@@ -28,40 +28,22 @@ struct messages_kind {
 };
 
 struct messages_thread { /* by serial */
-    int64_t sent;        /* its message that has no reply yet; -1 */
+    int64_t sent;        /* its message that has no reply yet; 0 */
     uint32_t word;       /* the message's first */
-    int16_t state;       /* in which it is at the capture's end */
+    int16_t state;       /* in which it is at the capture's end; 0: no wait for a message */
 };
 
 struct messages {
-    struct messages_thread *threads;
-    uint32_t nthreads;
+    union {
+        struct family_each each;
+        struct {
+            struct messages_thread *threads; /* by serial */
+            uint32_t nthreads;
+        };
+    };
     struct messages_kind kinds[MESSAGES_KINDS];
     unsigned nkinds;
 };
-
-static void *messages_start(struct diagnosis *d)
-{
-    (void)d;
-    return kymo_memory(calloc(1, sizeof(struct messages)));
-}
-
-static void messages_stop(void *self)
-{
-    struct messages *b = self;
-
-    free(b->threads);
-    free(b);
-}
-
-static void messages_thread(struct diagnosis *d, void *self, struct flow_thread *thread)
-{
-    struct messages *b = self;
-
-    (void)d;
-    b->threads = diagnosis_grow(b->threads, &b->nthreads, thread->serial, sizeof(*b->threads));
-    b->threads[thread->serial] = (struct messages_thread){.sent = -1, .state = -1};
-}
 
 /* The wait of a thread that lasts at the capture's end: the flow ends all then. */
 static void messages_span(struct diagnosis *d, void *self, const struct flow_thread *thread,
@@ -71,7 +53,7 @@ static void messages_span(struct diagnosis *d, void *self, const struct flow_thr
     bool lasts = d->ended && !ended && (state->state == STATE_SEND || state->state == STATE_REPLY);
 
     (void)to;
-    b->threads[thread->serial].state = lasts ? state->state : -1;
+    b->threads[thread->serial].state = lasts ? state->state : 0;
 }
 
 static struct messages_kind *messages_kind_of(struct messages *b, int32_t pid, uint32_t word)
@@ -116,11 +98,11 @@ static void messages_step(struct diagnosis *d, void *self, const struct flow_ste
         }
         return;
     }
-    if (kind != NULL && t->sent >= 0) {
+    if (kind != NULL && t->sent > 0) {
         kind->answered++;
         kind->longest = step->ns - t->sent > kind->longest ? step->ns - t->sent : kind->longest;
     }
-    t->sent = -1;
+    t->sent = 0;
 }
 
 static void messages_late(struct diagnosis *d, struct messages *b, const struct flow_thread *thread)
@@ -168,15 +150,14 @@ static void messages_end(struct diagnosis *d, void *self)
     for (uint32_t i = 0; i < d->nliving; i++) {
         const struct messages_thread *t = &b->threads[d->living[i]];
 
-        if (t->state >= 0 && t->sent >= 0) {
+        if (t->state != 0 && t->sent > 0) {
             messages_late(d, b, d->threads[d->living[i]]);
         }
     }
 }
 
-const struct family family_messages = {.start = messages_start,
-                                       .thread = messages_thread,
+const struct family family_messages = {.bytes = sizeof(struct messages),
+                                       .each = sizeof(struct messages_thread),
                                        .span = messages_span,
                                        .step = messages_step,
-                                       .end = messages_end,
-                                       .stop = messages_stop};
+                                       .end = messages_end};

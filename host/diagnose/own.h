@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the families of findings share; private to host/diagnose/. */
+/* Declarations that the families of findings share; private to host/diagnose/. */
 #ifndef HOST_DIAGNOSE_OWN_H
 #define HOST_DIAGNOSE_OWN_H
 
@@ -33,11 +33,21 @@ struct diagnosis {
     int64_t now;   /* ns of the newest item */
     bool ended;    /* the capture's end: what ends now lasts */
     bool lossy;    /* events that findings need were lost so far */
+    bool partial;  /* any event may be missing: a gate, pauses, unknown filters */
+    bool filtered; /* the header says that some events were left out */
     void *self[8]; /* of the families */
 };
 
-/* A family of findings. Functions may be NULL; `self` is what start() returned. */
+/* A family's records of threads; at the start of its `self` if it has `each`. */
+struct family_each {
+    void *all; /* by serial */
+    uint32_t room;
+};
+
+/* A family of findings. Functions may be NULL. */
 struct family {
+    size_t bytes; /* of `self`, which is zeroed; unless start() returns it */
+    size_t each;  /* of a thread's record, likewise; 0: it has none */
     void *(*start)(struct diagnosis *);
     void (*thread)(struct diagnosis *, void *self, struct flow_thread *);
     void (*begin)(struct diagnosis *, void *self, struct flow_thread *, struct flow_state *);
@@ -50,9 +60,9 @@ struct family {
     void (*stop)(void *self);
 };
 extern const struct family family_blocked, family_messages, family_inversion, family_cpu,
-    family_counts, family_events;
+    family_counts, family_crash;
 
-/* ---- run.c */
+/* ---- run.c --------------------------------------------------------------------------- */
 
 /* Keeps a finding: one of the same kind and thread is counted, and the greater harm stays. */
 void diagnosis_add(struct diagnosis *, const struct finding *);

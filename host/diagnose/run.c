@@ -27,10 +27,19 @@ static const struct {
 };
 
 static const struct family *const run_families[] = {
-    &family_events,    &family_blocked, &family_messages,
+    &family_crash,     &family_blocked, &family_messages,
     &family_inversion, &family_cpu,     &family_counts,
 };
 #define RUN_FAMILIES (sizeof(run_families) / sizeof(run_families[0]))
+
+/* Kinds that rest on what is in the capture, and on nothing that isn't. */
+static const uint32_t run_partial =
+    1u << FINDING_CRASH | 1u << FINDING_LOST | 1u << FINDING_STORM | 1u << FINDING_SPIN;
+
+/* Kinds that a filter of classes, processes or threads leaves open, whatever it leaves out. */
+static const uint32_t run_filtered = 1u << FINDING_CRASH | 1u << FINDING_LEAK |
+                                     1u << FINDING_QUEUE | 1u << FINDING_NOT_RECEIVED |
+                                     1u << FINDING_UNANSWERED;
 
 _Static_assert(RUN_FAMILIES <= 8, "struct diagnosis has room for each");
 
@@ -111,7 +120,8 @@ void diagnosis_add(struct diagnosis *d, const struct finding *f)
     unsigned *n = &d->nfound[f->kind];
     uint64_t count;
 
-    if (!(d->only >> f->kind & 1)) {
+    if (!(d->only >> f->kind & 1) || (d->partial && !(run_partial >> f->kind & 1)) ||
+        (d->filtered && f->kind != FINDING_CRASH && run_filtered >> f->kind & 1)) {
         return;
     }
     for (unsigned i = 0; i < *n; i++) {
@@ -155,6 +165,12 @@ static void run_thread(void *arg, struct flow_thread *thread, int64_t ns)
     d->living = diagnosis_grow(d->living, &d->living_room, d->nliving, sizeof(*d->living));
     d->living[d->nliving++] = thread->serial;
     for (unsigned i = 0; i < RUN_FAMILIES; i++) {
+        if (run_families[i]->each > 0) {
+            struct family_each *each = d->self[i];
+
+            each->all =
+                diagnosis_grow(each->all, &each->room, thread->serial, run_families[i]->each);
+        }
         if (run_families[i]->thread != NULL) {
             run_families[i]->thread(d, d->self[i], thread);
         }
@@ -179,7 +195,7 @@ static void run_gone(void *arg, const struct flow_thread *thread, int64_t ns)
     }
 }
 
-static void run_begin(void *arg, struct flow_thread *thread, struct flow_state *state)
+static void diagnose_run_begin(void *arg, struct flow_thread *thread, struct flow_state *state)
 {
     struct diagnosis *d = arg;
 
@@ -231,8 +247,8 @@ static void run_lose(struct diagnosis *d)
     const struct kev_loss *loss = d->item->loss;
     struct finding f = diagnosis_finding(d, FINDING_LOST, NULL, d->now, d->now);
 
-    flow_lose(d->flow, d->item);
     d->lossy |= run_class(loss->class_id) != 0;
+    flow_lose(d->flow, d->item);
     for (unsigned i = 0; i < RUN_FAMILIES; i++) {
         if (run_families[i]->lose != NULL) {
             run_families[i]->lose(d, d->self[i]);
@@ -244,6 +260,33 @@ static void run_lose(struct diagnosis *d)
     diagnosis_add(d, &f);
     run_missing(d, run_class(loss->class_id), "events of a class that it needs were lost",
                 "record with more buffers: tracelogger -k");
+}
+
+/* Takes a limit that the capture states before its events. run_doubts() tells which classes a
+ * filter left out; rings and cuts begin later, and nothing is missing after that. */
+static void run_scope(struct diagnosis *d, const struct kev_loss *scope)
+{
+    const char *remedy = scope->kind == KEV_SCOPE_GATE     ? "record without a gate"
+                         : scope->kind == KEV_SCOPE_PAUSES ? "record without pauses"
+                         : scope->kind == KEV_SCOPE_UNKNOWN
+                             ? "let tracelogger set the filters, no application"
+                         : scope->kind == KEV_SCOPE_FOREIGN ? "Kymo's own captures count losses"
+                                                            : NULL;
+
+    if (remedy != NULL) {
+        d->partial = true;
+        run_missing(d, UINT32_MAX, scope->text, remedy);
+    } else if (scope->kind == KEV_SCOPE_FILTER) { /* it may have left out any other end */
+        char reason[160];
+
+        d->filtered = true;
+        snprintf(reason, sizeof(reason), "recorded were %.140s", scope->text);
+        for (unsigned kind = 0; kind < FINDINGS; kind++) {
+            if (run_filtered >> kind & 1) {
+                diagnosis_untold(d, kind, reason, "record all classes, see tracelogger(1)");
+            }
+        }
+    }
 }
 
 static void run_doubts(struct diagnosis *d)
@@ -274,12 +317,17 @@ static void run_doubts(struct diagnosis *d)
 static int run_read(struct diagnosis *d)
 {
     uint64_t bytes = kev_capture_facts(d->capture)->bytes, n = 0;
+    struct flow_filters filters;
     struct flow_step step;
     int outcome;
 
+    flow_filters(d->capture, &filters);
+    d->partial = filters.gate || filters.set;
     while ((outcome = kev_capture_next(d->capture, &d->item)) == KEV_GIVEN) {
         d->now = d->item->ns > d->now ? d->item->ns : d->now;
-        if (d->item->kind == KEV_ITEM_LOSS) {
+        if (d->item->kind == KEV_ITEM_SCOPE) {
+            run_scope(d, d->item->loss);
+        } else if (d->item->kind == KEV_ITEM_LOSS) {
             run_lose(d);
         } else if (d->item->kind == KEV_ITEM_EVENT) {
             if (flow_take(d->flow, d->item, &step) != 0) {
@@ -304,6 +352,11 @@ static int run_read(struct diagnosis *d)
         }
         if (run_families[i]->stop != NULL) {
             run_families[i]->stop(d->self[i]);
+        } else {
+            if (run_families[i]->each > 0) {
+                free(((struct family_each *)d->self[i])->all);
+            }
+            free(d->self[i]);
         }
     }
     return outcome;
@@ -335,7 +388,7 @@ static void run_result(struct diagnosis *d, struct diagnosis_result *result)
 int diagnose_run(struct kev_capture *capture, uint32_t only, struct diagnosis_result *result)
 {
     static const struct flow_ops ops = {
-        .thread = run_thread, .gone = run_gone, .begin = run_begin, .span = run_span};
+        .thread = run_thread, .gone = run_gone, .begin = diagnose_run_begin, .span = run_span};
     struct diagnosis *d = kymo_memory(calloc(1, sizeof(*d)));
     int outcome;
 
@@ -345,7 +398,9 @@ int diagnose_run(struct kev_capture *capture, uint32_t only, struct diagnosis_re
     d->untold = result->untold;
     d->flow = kymo_memory(flow_new(capture, false, &ops, d));
     for (unsigned i = 0; i < RUN_FAMILIES; i++) {
-        d->self[i] = run_families[i]->start(d);
+        d->self[i] = run_families[i]->start != NULL
+                         ? run_families[i]->start(d)
+                         : kymo_memory(calloc(1, run_families[i]->bytes));
     }
     outcome = run_read(d);
     if (outcome == KEV_FAILED) {

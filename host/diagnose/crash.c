@@ -8,15 +8,9 @@
 #include "host/kymo.h"
 #include "trace/slot.h"
 
-enum { EVENTS_CRASH = 1 }; /* the kernel's opcode of a crash in SLOG (kernel/entry/fault.c) */
+enum { CRASH_OPCODE = 1 }; /* the kernel's opcode of a crash in SLOG (kernel/entry/fault.c) */
 
-static void *events_start(struct diagnosis *d)
-{
-    (void)d;
-    return NULL;
-}
-
-static void events_crash(struct diagnosis *d, const struct flow_thread *thread, const char *text)
+static void crash_add(struct diagnosis *d, const struct flow_thread *thread, const char *text)
 {
     struct finding f = diagnosis_finding(d, FINDING_CRASH, thread, d->now, d->now);
 
@@ -31,7 +25,7 @@ static void events_crash(struct diagnosis *d, const struct flow_thread *thread, 
     diagnosis_add(d, &f);
 }
 
-static void events_step(struct diagnosis *d, void *self, const struct flow_step *step)
+static void crash_step(struct diagnosis *d, void *self, const struct flow_step *step)
 {
     const struct kev_value *opcode, *text;
 
@@ -40,16 +34,16 @@ static void events_step(struct diagnosis *d, void *self, const struct flow_step 
         return;
     }
     opcode = kev_capture_value_of(d->capture, "opcode");
-    if (opcode == NULL || opcode->integer != EVENTS_CRASH) {
+    if (opcode == NULL || opcode->integer != CRASH_OPCODE) {
         return;
     }
     text = kev_capture_value_of(d->capture, "text");
     if (text != NULL && text->text != NULL) {
-        events_crash(d, step->current, text->text);
+        crash_add(d, step->current, text->text);
     }
 }
 
-static void events_end(struct diagnosis *d, void *self)
+static void crash_end(struct diagnosis *d, void *self)
 {
     const char *panic = kev_capture_attribute(d->capture, "PANIC_REASON");
     char text[256];
@@ -57,8 +51,8 @@ static void events_end(struct diagnosis *d, void *self)
     (void)self;
     if (panic != NULL) {
         snprintf(text, sizeof(text), "the kernel has stopped: %.200s", panic);
-        events_crash(d, NULL, text);
+        crash_add(d, NULL, text);
     }
 }
 
-const struct family family_events = {.start = events_start, .step = events_step, .end = events_end};
+const struct family family_crash = {.bytes = 1, .step = crash_step, .end = crash_end};
