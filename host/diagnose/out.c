@@ -16,15 +16,9 @@
 static char *diagnose_out_plain(const char *text)
 {
     size_t n = strlen(text);
-    char *to = kymo_memory(malloc(ESCAPE_MOST(n) + 2));
-    struct escape state = {0};
+    char *to = kymo_memory(malloc(ESCAPE_MOST(n) + 1));
 
-    n = escape_text(&state, text, n, to);
-    n += escape_text(&state, "\n", 1, to + n); /* ends a character that is not complete */
-    to[n - 1] = '\0';
-    for (char *at = to; *at; at++) {
-        *at = *at == '\n' || *at == '\t' ? '?' : *at;
-    }
+    to[escape_line(text, n, to)] = '\0';
     return to;
 }
 
@@ -105,16 +99,32 @@ static void diagnose_out_finding(const struct finding *f, const char *path)
     }
 }
 
+/* One line for all kinds that cannot be told for the same reason, with the first of them. */
+static void diagnose_out_untold(const struct diagnosis_result *result, unsigned first)
+{
+    const struct untold *u = &result->untold[first];
+
+    for (unsigned kind = 0; kind < FINDINGS; kind++) {
+        const struct untold *other = &result->untold[kind];
+
+        if (strcmp(u->reason, other->reason) == 0 && strcmp(u->remedy, other->remedy) == 0) {
+            if (kind < first) {
+                return; /* it had its line */
+            }
+            printf("%s%s", kind == first ? "" : ", ", finding_name(kind));
+        }
+    }
+    printf(": can't tell: %s; %s\n", u->reason, u->remedy);
+}
+
 void diagnose_text(const struct diagnosis_result *result, const char *path)
 {
     for (unsigned i = 0; i < result->count; i++) {
         diagnose_out_finding(&result->findings[i], path);
     }
     for (unsigned kind = 0; kind < FINDINGS; kind++) {
-        const struct untold *u = &result->untold[kind];
-
-        if (u->reason[0]) {
-            printf("%s: can't tell: %s; %s\n", finding_name(kind), u->reason, u->remedy);
+        if (result->untold[kind].reason[0]) {
+            diagnose_out_untold(result, kind);
         }
     }
     if (result->count == 0) {

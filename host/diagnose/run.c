@@ -272,13 +272,13 @@ static void run_scope(struct diagnosis *d, const struct kev_loss *scope)
                              ? "let tracelogger set the filters, no application"
                          : scope->kind == KEV_SCOPE_FOREIGN ? "Kymo's own captures count losses"
                                                             : NULL;
+    char reason[160];
 
     if (remedy != NULL) {
         d->partial = true;
-        run_missing(d, UINT32_MAX, scope->text, remedy);
+        snprintf(reason, sizeof(reason), "filters of the recording: %.130s", scope->text);
+        run_missing(d, UINT32_MAX, reason, remedy);
     } else if (scope->kind == KEV_SCOPE_FILTER) { /* it may have left out any other end */
-        char reason[160];
-
         d->filtered = true;
         snprintf(reason, sizeof(reason), "recorded were %.140s", scope->text);
         for (unsigned kind = 0; kind < FINDINGS; kind++) {
