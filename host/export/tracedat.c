@@ -143,8 +143,7 @@ static struct tracedat_cpu *cpu_of(struct tracedat *tracedat, int32_t number)
 }
 
 /* 0 or -1. */
-static int name_spool(struct tracedat *tracedat, const struct flow_thread *thread,
-                      const char *text)
+static int name_spool(struct tracedat *tracedat, const struct flow_thread *thread, const char *text)
 {
     char number[16];
     int n = snprintf(number, sizeof(number), "%" PRId32 " ", linux_tid(thread));
@@ -154,8 +153,8 @@ static int name_spool(struct tracedat *tracedat, const struct flow_thread *threa
     return status | spool_text_add(&tracedat->spool, &tracedat->names, "\n", 1);
 }
 
-/* Notes what a thread that lives is called now. False: no memory, which is reported. */
-static bool name_keep(struct tracedat *tracedat, struct flow_thread *thread, char *text)
+/* Keeps the text: what a thread that lives is called now. 0 or -1. */
+static int name_keep(struct tracedat *tracedat, struct flow_thread *thread, char *text)
 {
     struct tracedat_name *to, *bigger;
 
@@ -164,8 +163,9 @@ static bool name_keep(struct tracedat *tracedat, struct flow_thread *thread, cha
 
         bigger = realloc(tracedat->living, room * sizeof(*bigger));
         if (bigger == NULL) {
+            free(text);
             kymo_error("out of memory");
-            return false;
+            return -1;
         }
         tracedat->living = bigger;
         tracedat->living_room = room;
@@ -177,7 +177,7 @@ static bool name_keep(struct tracedat *tracedat, struct flow_thread *thread, cha
     to = &tracedat->living[thread->mark];
     free(to->text);
     to->text = text;
-    return true;
+    return 0;
 }
 
 /* Takes what a thread is called now. The event that ends a thread may be the first one of it: then
@@ -186,7 +186,7 @@ static int name_note(struct export *export, struct flow_thread *thread, bool aga
 {
     struct tracedat *tracedat = tracedat_of(export);
     char name[512], *text;
-    int status = 0;
+    int status;
 
     if (thread == NULL || thread->idle || (thread->mark != FLOW_UNMARKED && !again)) {
         return 0;
@@ -198,13 +198,9 @@ static int name_note(struct export *export, struct flow_thread *thread, bool aga
         return -1;
     }
     if (flow_find(tracedat->flow, thread->pid, thread->tid) == thread) {
-        if (name_keep(tracedat, thread, text)) {
-            return 0;
-        }
-        status = -1;
-    } else {
-        status = name_spool(tracedat, thread, text);
+        return name_keep(tracedat, thread, text);
     }
+    status = name_spool(tracedat, thread, text);
     free(text);
     return status;
 }
@@ -438,9 +434,7 @@ static int tracedat_end(struct export *export)
         }
     }
     for (size_t i = 0; i < tracedat->nliving; i++) {
-        const struct tracedat_name *name = &tracedat->living[i];
-
-        if (name_spool(tracedat, name->thread, name->text) != 0) {
+        if (name_spool(tracedat, tracedat->living[i].thread, tracedat->living[i].text) != 0) {
             return -1;
         }
     }

@@ -129,16 +129,11 @@ static void mkhostile_nobody(struct mk *mk, uint32_t n)
 }
 
 const struct mk_hostile mk_hostiles[] = {
-    {"threads", mkhostile_threads},
-    {"processes", mkhostile_processes},
-    {"colliding", mkhostile_colliding},
-    {"reused", mkhostile_reused},
-    {"ended", mkhostile_ended},
-    {"messages", mkhostile_messages},
-    {"exits", mkhostile_exits},
-    {"interrupts", mkhostile_interrupts},
-    {"nobody", mkhostile_nobody},
-    {NULL, NULL},
+    {"threads", mkhostile_threads},     {"processes", mkhostile_processes},
+    {"colliding", mkhostile_colliding}, {"reused", mkhostile_reused},
+    {"ended", mkhostile_ended},         {"messages", mkhostile_messages},
+    {"exits", mkhostile_exits},         {"interrupts", mkhostile_interrupts},
+    {"nobody", mkhostile_nobody},       {NULL, NULL},
 };
 
 struct mk *mk_hostile_make(const char *name, uint32_t n)
