@@ -142,32 +142,33 @@ static struct tracedat_cpu *cpu_of(struct tracedat *tracedat, int32_t number)
     return &tracedat->cpus[cpu];
 }
 
-/* Notes what a thread that lives is called now. 0 or -1. */
-static int name_note(struct export *export, struct flow_thread *thread, bool again)
+/* 0 or -1. */
+static int name_spool(struct tracedat *tracedat, const struct flow_thread *thread, const char *text)
 {
-    struct tracedat *tracedat = tracedat_of(export);
-    struct tracedat_name *to, *bigger;
-    char name[512], *text;
+    char number[16];
+    int n = snprintf(number, sizeof(number), "%" PRId32 " ", linux_tid(thread));
+    int status = spool_text_add(&tracedat->spool, &tracedat->names, number, (size_t)n);
 
-    if (thread == NULL || thread->idle || (thread->mark != FLOW_UNMARKED && !again)) {
-        return 0;
-    }
+    status |= spool_text_add(&tracedat->spool, &tracedat->names, text, strlen(text));
+    return status | spool_text_add(&tracedat->spool, &tracedat->names, "\n", 1);
+}
+
+/* Keeps the text: what a thread that lives is called now. 0 or -1. */
+static int name_keep(struct tracedat *tracedat, struct flow_thread *thread, char *text)
+{
+    struct tracedat_name *to, *bigger;
+
     if (tracedat->nliving == tracedat->living_room) {
         size_t room = 2 * tracedat->living_room + 64;
 
         bigger = realloc(tracedat->living, room * sizeof(*bigger));
         if (bigger == NULL) {
+            free(text);
             kymo_error("out of memory");
             return -1;
         }
         tracedat->living = bigger;
         tracedat->living_room = room;
-    }
-    linux_comm(export, thread, name, sizeof(name));
-    text = types_line(name, strlen(name));
-    if (text == NULL) {
-        kymo_error("out of memory");
-        return -1;
     }
     if (thread->mark == FLOW_UNMARKED) {
         thread->mark = (uint32_t)tracedat->nliving++;
@@ -179,15 +180,29 @@ static int name_note(struct export *export, struct flow_thread *thread, bool aga
     return 0;
 }
 
-/* 0 or -1. */
-static int name_spool(struct tracedat *tracedat, const struct tracedat_name *name)
+/* Takes what a thread is called now. The event that ends a thread may be the first one of it: then
+ * no other name can come, and the thread is freed before the next event. 0 or -1. */
+static int name_note(struct export *export, struct flow_thread *thread, bool again)
 {
-    char number[16];
-    int n = snprintf(number, sizeof(number), "%" PRId32 " ", linux_tid(name->thread));
-    int status = spool_text_add(&tracedat->spool, &tracedat->names, number, (size_t)n);
+    struct tracedat *tracedat = tracedat_of(export);
+    char name[512], *text;
+    int status;
 
-    status |= spool_text_add(&tracedat->spool, &tracedat->names, name->text, strlen(name->text));
-    return status | spool_text_add(&tracedat->spool, &tracedat->names, "\n", 1);
+    if (thread == NULL || thread->idle || (thread->mark != FLOW_UNMARKED && !again)) {
+        return 0;
+    }
+    linux_comm(export, thread, name, sizeof(name));
+    text = types_line(name, strlen(name));
+    if (text == NULL) {
+        kymo_error("out of memory");
+        return -1;
+    }
+    if (flow_find(tracedat->flow, thread->pid, thread->tid) == thread) {
+        return name_keep(tracedat, thread, text);
+    }
+    status = name_spool(tracedat, thread, text);
+    free(text);
+    return status;
 }
 
 /* The last name of a thread counts: no other one can come. */
@@ -202,7 +217,7 @@ static void tracedat_gone(void *arg, const struct flow_thread *thread, int64_t n
     struct tracedat_name *name = &tracedat->living[thread->mark];
     const struct tracedat_name *last = &tracedat->living[--tracedat->nliving];
 
-    tracedat->failed |= name_spool(tracedat, name) != 0;
+    tracedat->failed |= name_spool(tracedat, name->thread, name->text) != 0;
     free(name->text);
     *name = *last;
     name->thread->mark = thread->mark;
@@ -419,7 +434,7 @@ static int tracedat_end(struct export *export)
         }
     }
     for (size_t i = 0; i < tracedat->nliving; i++) {
-        if (name_spool(tracedat, &tracedat->living[i]) != 0) {
+        if (name_spool(tracedat, tracedat->living[i].thread, tracedat->living[i].text) != 0) {
             return -1;
         }
     }

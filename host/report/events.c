@@ -431,7 +431,7 @@ bool events_take(struct report_events *events, const struct kev_item *item, uint
         events->last = 0;
         events->first = item->ns;
     }
-    events->away[events->rows] = item->ns - events->last;
+    events->away[events->rows] = (int64_t)((uint64_t)item->ns - (uint64_t)events->last); /* wraps */
     events->last = item->ns;
     if (events->pack->output != NULL) { /* a block that is served goes without those before it */
         marks_keep(&events->marks, item->ns, thread, index);

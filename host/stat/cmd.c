@@ -5,9 +5,9 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "host/fold.h"
 #include "host/stat/stat.h"
 #include "host/verify/verify.h"
 
@@ -90,23 +90,11 @@ static void stat_read(struct stat *stat)
     }
 }
 
-/* 0: the output is no terminal. */
-static unsigned stat_terminal_columns(void)
-{
-    struct winsize size = {0};
-
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
-        size.ws_col == 0) {
-        return 0;
-    }
-    return size.ws_col < STAT_COLUMNS_LEAST ? STAT_COLUMNS_LEAST : size.ws_col;
-}
-
 static int stat_show(const struct request *request, struct stat *stat)
 {
     struct stat_style style = {.bold = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL,
                                .all = request->all,
-                               .columns = stat_terminal_columns()};
+                               .columns = fold_columns()};
 
     if (request->json) {
         json_show(stdout, stat);

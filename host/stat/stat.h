@@ -25,8 +25,7 @@
 #define STAT_IDLE_PID 1
 #define STAT_ROWS 40 /* of a table, unless all are wanted */
 #define STAT_SLOWEST 10
-#define STAT_COLUMNS 150 /* a terminal with fewer has rows of two lines, where they are long */
-#define STAT_COLUMNS_LEAST 40
+#define STAT_COLUMNS 150  /* a terminal with fewer has rows of two lines, where they are long */
 #define STAT_INDENT 6     /* of a line's second part */
 #define STAT_SERVED 16384 /* pairs of a client thread and a server process */
 #define STAT_NESTED 16    /* servers that work for servers */

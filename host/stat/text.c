@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/escape.h"
+#include "host/fold.h"
 #include "host/memory_stream.h"
 #include "host/stat/stat.h"
 #include "lib/panic/text.h"
@@ -302,26 +303,12 @@ const char *text_fold(const struct stat_style *style)
     return style->columns > 0 && style->columns < STAT_COLUMNS ? "\n     " : "";
 }
 
-/* A line of words, of which those that don't fit stand below it. */
-static void stat_text_put_wrapped(FILE *to, const char *line, size_t length, size_t columns)
+static unsigned stat_text_indent(const char *line, size_t n, unsigned columns)
 {
-    size_t indent = 0;
-
-    while (indent + length > columns) {
-        size_t fits = columns - indent;
-
-        while (fits > STAT_INDENT && line[fits] != ' ') {
-            fits--;
-        }
-        if (fits <= STAT_INDENT) {
-            break; /* a word that fits nowhere */
-        }
-        fprintf(to, "%*s%.*s\n", (int)indent, "", (int)fits, line);
-        line += fits + 1;
-        length -= fits + 1;
-        indent = STAT_INDENT;
-    }
-    fprintf(to, "%*s%.*s\n", (int)indent, "", (int)length, line);
+    (void)line;
+    (void)n;
+    (void)columns;
+    return STAT_INDENT;
 }
 
 /* A part of the text whose lines are words. */
@@ -341,12 +328,7 @@ static void stat_text_wrap(FILE *to, struct stat *stat, const struct stat_style 
     if (fclose(part) != 0) {
         kymo_memory(NULL);
     }
-    for (const char *line = text; *line != '\0';) {
-        size_t length = strcspn(line, "\n");
-
-        stat_text_put_wrapped(to, line, length, style->columns);
-        line += length + 1;
-    }
+    fold_text(to, text, style->columns, stat_text_indent);
     free(text);
 }
 

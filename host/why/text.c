@@ -9,10 +9,14 @@
 #include <string.h>
 
 #include "host/escape.h"
+#include "host/fold.h"
 #include "host/kymo.h"
 #include "host/life.h"
 #include "host/memory_stream.h"
 #include "host/why/why.h"
+
+#define WORDS_AT 27 /* after time and length */
+#define INDENT 9    /* of other lines' continuations: below the word after "Begun:" */
 
 #define FOLD_PERMILLE 5 /* parts shorter than that of the whole are folded */
 #define NAME_MOST 64
@@ -274,9 +278,23 @@ static void why_text_put(const struct why *why, bool all)
     chain_put(why);
 }
 
+/* Where the words of a line begin. */
+static unsigned why_text_indent(const char *line, size_t n, unsigned columns)
+{
+    size_t at = WORDS_AT;
+
+    if (n <= WORDS_AT || memcmp(line, "  ", 2) != 0 || memcmp(line + WORDS_AT - 2, "  ", 2) != 0) {
+        return INDENT;
+    }
+    while (at < n && line[at] == ' ') {
+        at++;
+    }
+    return at + 2 < columns / 2 ? (unsigned)at + 2 : columns / 2;
+}
+
 void why_text(const struct why *why, bool all)
 {
-    unsigned columns = why_columns();
+    unsigned columns = fold_columns();
     char *text = NULL;
     size_t size;
 
@@ -289,7 +307,7 @@ void why_text(const struct why *why, bool all)
         if (fclose(why_text_to) != 0) {
             kymo_no_memory();
         }
-        why_fold(text, columns);
+        fold_text(stdout, text, columns, why_text_indent);
         free(text);
     }
 }

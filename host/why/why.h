@@ -79,11 +79,6 @@ unsigned why_ran(const struct timeline *timeline, uint32_t thread, int64_t from,
 
 /* text.c, json.c */
 void why_text(const struct why *why, bool all);
-/* fold.c. The width of the terminal that standard output is; 0: it is none, or its width is not
- * known. */
-unsigned why_columns(void);
-/* Prints lines that fit into so many columns. */
-void why_fold(const char *text, unsigned columns);
 void why_json(const struct why *why);
 
 #endif

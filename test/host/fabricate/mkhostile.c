@@ -70,6 +70,14 @@ static void mkhostile_reused(struct mk *mk, uint32_t n)
     }
 }
 
+/* The ends of n threads, of which nothing else is there. */
+static void mkhostile_ended(struct mk *mk, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        mkhostile_put(mk, TRACE_CLASS_PR_TH, PR_TH_DESTROY, 2, 1 + i);
+    }
+}
+
 /* n clients of one rcvid and two servers: the messages to the first are never received. */
 static void mkhostile_messages(struct mk *mk, uint32_t n)
 {
@@ -121,15 +129,11 @@ static void mkhostile_nobody(struct mk *mk, uint32_t n)
 }
 
 const struct mk_hostile mk_hostiles[] = {
-    {"threads", mkhostile_threads},
-    {"processes", mkhostile_processes},
-    {"colliding", mkhostile_colliding},
-    {"reused", mkhostile_reused},
-    {"messages", mkhostile_messages},
-    {"exits", mkhostile_exits},
-    {"interrupts", mkhostile_interrupts},
-    {"nobody", mkhostile_nobody},
-    {NULL, NULL},
+    {"threads", mkhostile_threads},     {"processes", mkhostile_processes},
+    {"colliding", mkhostile_colliding}, {"reused", mkhostile_reused},
+    {"ended", mkhostile_ended},         {"messages", mkhostile_messages},
+    {"exits", mkhostile_exits},         {"interrupts", mkhostile_interrupts},
+    {"nobody", mkhostile_nobody},       {NULL, NULL},
 };
 
 struct mk *mk_hostile_make(const char *name, uint32_t n)

@@ -14,6 +14,8 @@ import tempfile
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "test/tool"))
+sys.path.append(os.path.join(ROOT, "test/board"))
+import kev  # noqa: E402
 import patience  # noqa: E402
 import temporary  # noqa: E402
 import browser  # noqa: E402
@@ -138,6 +140,16 @@ def broken_clock(folder):
     for form in (), ("--most", "0"):
         done = kymo("report", "--force", *form, capture, "-o", f"{folder}/p.html", command=ASAN)
         ok(f"a broken clock {form}", done.returncode == 0 and not done.stderr, done.stderr)
+    # An event before the first one, and the latest that there can be.
+    back = 2**64 - 0x80000000000000 - 4294900000
+    subprocess.run([MKSCRIPT, capture, "1"], check=True, input=(
+        lines[:lines.index("e 0 7")] + f"e 0 {back} 6 1 3 4\ne 0 9 6 1 3 4\n").encode())
+    with open(capture, "rb") as f:
+        data = kev.unchecked(f.read())
+    with open(capture, "wb") as f:
+        f.write(data[:-59] + bytes(4) + data[-55:])
+    done = kymo("report", "--force", "--recover", capture, "-o", f"{folder}/p.html", command=ASAN)
+    ok("a clock that goes back", b"runtime error" not in done.stderr, done.stderr)
 
 
 def under_limits(folder):

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Lines of kymo why for a terminal: what is longer than the terminal is wide goes on in the next
- * line, below the words, which follow the columns of time and length. Proof: test/host/why/check.
- */
-#include <stdio.h>
+/* See fold.h. */
+#include "host/fold.h"
+
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "host/why/why.h"
+#define NARROWEST 40 /* a narrower terminal gets lines for so many columns */
 
-#define WORDS_AT 27 /* after time and length */
-#define INDENT 9    /* of other lines' continuations: below the word after "Begun:" */
-#define NARROW 40   /* a narrower terminal gets lines as they are */
-
-unsigned why_columns(void)
+unsigned fold_columns(void)
 {
     struct winsize size;
 
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= NARROW ? size.ws_col : 0;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+        return 0;
+    }
+    return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
 }
 
 /* Bytes of the text that fill so many columns: a character of UTF-8 is taken for one. */
@@ -34,24 +31,10 @@ static size_t fold_bytes(const char *text, size_t n, unsigned columns)
     return i;
 }
 
-/* Where the words of a line begin. */
-static unsigned fold_indent(const char *line, size_t n, unsigned columns)
-{
-    size_t at = WORDS_AT;
-
-    if (n <= WORDS_AT || memcmp(line, "  ", 2) != 0 || memcmp(line + WORDS_AT - 2, "  ", 2) != 0) {
-        return INDENT;
-    }
-    while (at < n && line[at] == ' ') {
-        at++;
-    }
-    return at + 2 < columns / 2 ? (unsigned)at + 2 : columns / 2;
-}
-
 /* Breaks at blanks; a word that is longer than a line stays whole. */
-static void fold_line(const char *line, size_t n, unsigned columns)
+static void fold_line(FILE *to, const char *line, size_t n, unsigned columns, unsigned indent)
 {
-    unsigned indent = fold_indent(line, n, columns), used = 0;
+    unsigned used = 0;
 
     for (size_t end = fold_bytes(line, n, columns); end < n;
          end = fold_bytes(line, n, columns - used)) {
@@ -76,17 +59,19 @@ static void fold_line(const char *line, size_t n, unsigned columns)
         while (blank > 0 && line[blank - 1] == ' ') {
             blank--;
         }
-        printf("%.*s\n%*s", (int)blank, line, (int)indent, "");
+        fprintf(to, "%.*s\n%*s", (int)blank, line, (int)indent, "");
         line += next;
         n -= next;
         used = indent;
     }
-    printf("%.*s\n", (int)n, line);
+    fprintf(to, "%.*s\n", (int)n, line);
 }
 
-void why_fold(const char *text, unsigned columns)
+void fold_text(FILE *to, const char *text, unsigned columns, fold_indent_fn *indent)
 {
     for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {
-        fold_line(text, (size_t)(end - text), columns);
+        size_t n = (size_t)(end - text);
+
+        fold_line(to, text, n, columns, indent(text, n, columns));
     }
 }
