@@ -2,8 +2,11 @@
 /* See life.h. */
 #include "host/life.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *life_tid_text(int32_t tid, uint32_t life, char text[LIFE_TEXT])
 {
@@ -25,12 +28,35 @@ const char *life_text(int32_t pid, int32_t tid, uint32_t life, char text[LIFE_TE
     return text;
 }
 
+/* Reads a number that ends before `until`, and that character. */
+static bool life_number(const char **text, long long least, long long most, char until,
+                        long long *value)
+{
+    char *end;
+
+    if (**text != '-' && !isdigit((unsigned char)**text)) {
+        return false;
+    }
+    *value = strtoll(*text, &end, 10); /* it saturates */
+    if (*end != until || *value < least || *value > most) {
+        return false;
+    }
+    *text = end + (until != '\0');
+    return true;
+}
+
 bool life_parse(const char *text, int32_t *pid, int32_t *tid, uint32_t *life)
 {
-    int end = 0, life_end = 0;
+    long long numbers[3] = {0};
+    char after = strchr(text, '@') == NULL ? '\0' : '@';
 
-    *life = 0;
-    return sscanf(text, "%9" SCNd32 ":%9" SCNd32 "%n@%9" SCNu32 "%n", pid, tid, &end, life,
-                  &life_end) >= 2 &&
-           (text[end] == '\0' || (life_end > 0 && text[life_end] == '\0' && *life > 0));
+    if (!life_number(&text, INT32_MIN, INT32_MAX, ':', &numbers[0]) ||
+        !life_number(&text, INT32_MIN, INT32_MAX, after, &numbers[1]) ||
+        (after == '@' && !life_number(&text, 1, UINT32_MAX, '\0', &numbers[2]))) {
+        return false;
+    }
+    *pid = (int32_t)numbers[0];
+    *tid = (int32_t)numbers[1];
+    *life = (uint32_t)numbers[2];
+    return true;
 }

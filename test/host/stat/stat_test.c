@@ -534,6 +534,11 @@ static void test_life_names(void **unused)
     assert_string_equal(life_text(5, 2, 3, text), "5:2@3");
     assert_true(life_parse("5:2@3", &pid, &tid, &life));
     assert_true(pid == 5 && tid == 2 && life == 3);
+    /* Every number that is printed is read. */
+    assert_true(life_parse(life_text(INT32_MAX, INT32_MIN, UINT32_MAX, text), &pid, &tid, &life));
+    assert_true(pid == INT32_MAX && tid == INT32_MIN && life == UINT32_MAX);
+    assert_false(life_parse("2147483648:2", &pid, &tid, &life));
+    assert_false(life_parse("5: 2", &pid, &tid, &life));
     assert_true(life_parse("5:2", &pid, &tid, &life));
     assert_true(pid == 5 && tid == 2 && life == 0);
     for (unsigned i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
