@@ -255,8 +255,12 @@ static bool rest_write(struct report *report)
     if (good && report->levels) {
         good = levels_write(report->timeline, &report->pack, &report->shares);
     }
-    return good &&
-           (report->has_events ? views_write(report) : usage_summary(report, &report->usage));
+    good =
+        good && (report->has_events ? views_write(report) : usage_summary(report, &report->usage));
+    if (good) {
+        findings_write(report, &report->usage);
+    }
+    return good;
 }
 
 int report_blocks(struct report *report, bool *good)

@@ -151,6 +151,12 @@ bool usage_write(struct report *report, struct pack *pack, struct bytes *json);
  * of `kymo stat`. False: it can't. */
 bool usage_summary(const struct report *report, struct bytes *json);
 
+/* ---- findings.c: what is wrong ----------------------------------------------------- */
+
+/* Reads the capture once more, and writes a member of the tables, with a comma before it; of a
+ * report that grows none. What can't be read is in it. */
+void findings_write(const struct report *report, struct bytes *json);
+
 /* ---- aggregate.c: what D programs aggregated --------------------------------------- */
 
 struct aggregate_source {

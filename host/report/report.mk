@@ -6,8 +6,8 @@
 REPORT_GEN := $(B)/gen/report
 REPORT_PAGE := host/report/page
 # The scripts are parts of one program each, in this order: no part knows the others' names beforehand.
-REPORT_VIEWS := frame.js chart.js summary.js statistics.js service.js latency.js moment.js log.js conditions.js \
-                aggregate.js whole.js
+REPORT_VIEWS := frame.js chart.js findings.js summary.js statistics.js service.js latency.js moment.js log.js \
+                conditions.js aggregate.js whole.js
 REPORT_SCRIPT := $(addprefix $(REPORT_PAGE)/,data.js model.js why.js view.js lanes.js path.js panel.js keys.js \
                  $(addprefix views/,$(REPORT_VIEWS)) served.js start.js)
 REPORT_WORKER := $(addprefix $(REPORT_PAGE)/,decode.js build.js views/account.js worker.js views/condition.js)

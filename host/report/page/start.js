@@ -32,6 +32,7 @@ function adopt({loaded, worker: its}) {
     view.row = row ? rowIndex(row.key) : view.row;
     showBanner();
     drawLegend();
+    nameFindings();
 }
 
 function begin(one) {
@@ -45,6 +46,9 @@ function begin(one) {
     viewsBegin();
     if (!followLink(location.hash)) {
         showTimes(...wholeSpan());
+        if (!location.hash && hasFaults()) {
+            openView("findings");
+        }
     }
     showPanel().catch(fail);
     new ResizeObserver(() => { scrollTo(view.scroll); drawSoon(); }).observe($("canvas"));

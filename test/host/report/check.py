@@ -439,13 +439,15 @@ def detail(b, folder):
         streams = {stream for stream, _, _ in blocks(page)}
         ok(f"{name}: it has levels only", streams == {"levels", "tables"}, streams)
         ready(b, page)
+        b.run("openView('timeline')")
         b.keys("v")
         b.until("document.getElementById('whole')", "the summary")
         stat = kymo("stat", capture, command=ASAN).stdout.decode().rstrip("\n")
         ok(f"{name}: the summary is kymo stat's", b.run("return $('whole').textContent") == stat)
         ok(f"{name}: the views of the whole are offered", b.run(
             "return [...$('tabs').children].map((tab) => tab.id.slice(4))") ==
-           ["timeline", "summary", "cpu", "statistics", "service", "messages", "interrupts"])
+           ["findings", "timeline", "summary", "cpu", "statistics", "service", "messages",
+            "interrupts"])
         whole_views(b, name, json.loads(kymo("stat", "--json", capture, command=ASAN).stdout))
         b.run("openView('timeline')")
         tables, lanes = b.run("return [report.loaded.tables, report.loaded.levels.map((l) =>"

@@ -22,6 +22,7 @@ import browser  # noqa: E402
 import check  # noqa: E402
 import colours  # noqa: E402
 import fabricate  # noqa: E402
+import findings  # noqa: E402
 from check import kymo, ok, signed, varint  # noqa: E402
 
 # The planes of each stream's columns (docs/reference/report-data.md), how they are guessed, and
@@ -756,6 +757,8 @@ def main():
         near_series = colours.series("host/report/page/views/chart.js")
         ok("series are told apart by everybody", near_series[0] > 9, near_series)
         blocks_agree(folder)
+        with browser.opened() as b:
+            findings.shown(b, kymo, ok, folder, check.ready)
         in_browser(folder)
         twice_as_large(folder)
     print(f"{check.counts[True]} passed, {check.counts[False]} failed")

@@ -61,9 +61,12 @@ def small_is_the_report(folder):
         b.until("document.documentElement.dataset.ready", "the page")
         first, last = b.run("return [report.loaded.tables.first, report.loaded.tables.last]")
         want = b.run(SLICE, first, last), figures(b, first, last)
+        findings = b.run("return report.loaded.tables.findings")
         show(b, view.url)
         got = b.run(SLICE, first, last), figures(b, first, last)
         expect(want[0]["states"] and got == want, "it differs from kymo report's page")
+        expect(findings and b.run("return report.loaded.tables.findings") == findings,
+               "it has not the findings of kymo report's page")
         b.until("location.hash.length > 3", "a link to the view")
         tabs = b.run("return document.querySelectorAll('#tabs [role=tab]').length")
         for _ in range(tabs):

@@ -2,7 +2,8 @@
 /*
  * The frame of the views: tabs, the interval that a view is of, tables. A view is {id, title, about,
  * show}: show(scope) gives the elements of its pane, and is called anew when the interval changes;
- * `atCursor`: also when the cursor moves. Names of a capture are text (make()).
+ * `atCursor`: also when the cursor moves; `ofCapture`: never, as it is of the whole capture, and its
+ * tab stands before the timeline's. Names of a capture are text (make()).
  */
 
 const views = [];
@@ -69,7 +70,7 @@ function currentView() {
 /* Names what a view would show: the same twice means that nothing has to be done. */
 function shownKey(one) {
     const scope = scopeOf();
-    return [one.id, scope.from, scope.to, one.atCursor ? view.cursor : "", one.byRow ? view.row : ""].join(" ");
+    return one.ofCapture ? one.id : [one.id, scope.from, scope.to, one.atCursor ? view.cursor : "", one.byRow ? view.row : ""].join(" ");
 }
 
 async function showView(force) {
@@ -83,7 +84,7 @@ async function showView(force) {
     $("pane").setAttribute("aria-busy", "true");
     let parts;
     try {
-        parts = hasEvents(scope) ? await one.show(scope) : farParts(one);
+        parts = one.ofCapture || hasEvents(scope) ? await one.show(scope) : farParts(one);
     } catch (error) {
         if (error.message === "superseded" || turn !== pane.turn) {
             return;
@@ -93,11 +94,12 @@ async function showView(force) {
     if (turn !== pane.turn) {
         return;
     }
+    const isWhole = isWholeOnly() || one.ofCapture;
     const kept = document.activeElement && $("pane").contains(document.activeElement) ? document.activeElement.id : "";
     const scroll = $("pane").dataset.view === one.id ? $("pane").scrollTop : 0;
     $("pane").dataset.view = one.id;
-    $("pane").replaceChildren(make("div", {class: "view-head"}, make("h2", {}, one.title), isWholeOnly() ? null : scopeChoice(),
-        make("span", {class: "dim", id: "scope-text"}, isWholeOnly() ? "the whole capture" : scopeText(scope))), make("p", {class: "dim"}, one.about), ...parts.filter(Boolean));
+    $("pane").replaceChildren(make("div", {class: "view-head"}, make("h2", {}, one.title), isWhole ? null : scopeChoice(),
+        make("span", {class: "dim", id: "scope-text"}, isWhole ? "the whole capture" : scopeText(scope))), make("p", {class: "dim"}, one.about), ...parts.filter(Boolean));
     $("pane").scrollTop = scroll;
     $("pane").setAttribute("aria-busy", "false");
     $("pane").dataset.shown = pane.shown;
@@ -130,7 +132,13 @@ function isWholeOnly() {
 
 /* The views that there are: of a page without events those of all of the capture (whole.js). */
 function viewsHere() {
-    return isWholeOnly() ? views.filter((one) => wholeViews[one.id]) : views;
+    return isWholeOnly() ? views.filter((one) => one.ofCapture || wholeViews[one.id]) : views;
+}
+
+/* The tabs from left to right. */
+function tabsHere() {
+    const here = viewsHere();
+    return [...here.filter((one) => one.ofCapture), {id: "timeline", title: "Timeline"}, ...here.filter((one) => !one.ofCapture)];
 }
 
 /* Are the events of the interval here? */
@@ -188,7 +196,7 @@ function showOnTimeline(time, thread, length) {
 }
 
 function stepView(by) {
-    const ids = ["timeline", ...viewsHere().map((one) => one.id)];
+    const ids = tabsHere().map((one) => one.id);
     openView(ids[(ids.indexOf(pane.active) + by + ids.length) % ids.length]);
 }
 
@@ -242,10 +250,11 @@ function viewsBegin() {
     const tab = (id, title) => make("button", {role: "tab", id: `tab-${id}`, "data-view": id, "aria-controls": id === "timeline" ? "canvas" : "pane",
         onclick: () => openView(id)}, title);
     $("tabs").hidden = $("split").hidden = !hasViews();
-    $("tabs").append(tab("timeline", "Timeline"), ...viewsHere().map((one) => tab(one.id, one.tab || one.title)));
+    $("tabs").append(...tabsHere().map((one) => tab(one.id, one.tab || one.title)));
     $("tabs").addEventListener("keydown", tabKey);
     $("pane").addEventListener("keydown", paneKey);
     new ResizeObserver(() => drawCharts()).observe($("pane"));
+    nameFindings();
     openView("timeline");
 }
 
