@@ -99,7 +99,7 @@ static void diagnose_out_finding(const struct finding *f, const char *path)
     }
 }
 
-/* One line for all kinds that cannot be told for the same reason, with the first of them. */
+/* Kinds that cannot be told for the same reason have one line, in the place of the first. */
 static void diagnose_out_untold(const struct diagnosis_result *result, unsigned first)
 {
     const struct untold *u = &result->untold[first];

@@ -211,7 +211,7 @@ static int compact_ids_write(const struct compact_day *day)
     return 0;
 }
 
-/* What is large enough is in both folders, as one file. */
+/* Files that are large enough are in both folders, as one file. */
 static int compact_file_keep(const struct compact_day *day, const char *name)
 {
     char from[2 * COMPACT_PATH], to[2 * COMPACT_PATH];

@@ -76,7 +76,7 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
     return result;
 }
 
-/* What is wrong with the file is reported when the events are printed. */
+/* Faults of the file are reported when the events are printed. */
 bool print_learn(struct print *print, struct kev *kev)
 {
     struct kev_error error = {0};

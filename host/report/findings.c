@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `kymo diagnose` finds in a capture, as a member of a page's tables
+ * Writes the findings of `kymo diagnose` as a member of a page's tables
  * (docs/reference/report-data.md). The capture is opened anew, since a diagnosis takes all of its
  * items; memory is that of the flow. Proof: test/host/report/findings.py.
  */

@@ -154,7 +154,7 @@ bool usage_summary(const struct report *report, struct bytes *json);
 /* ---- findings.c: what is wrong ----------------------------------------------------- */
 
 /* Reads the capture once more, and writes a member of the tables, with a comma before it; of a
- * report that grows none. What can't be read is in it. */
+ * report that grows none. The member has the fault of a capture that can't be read. */
 void findings_write(const struct report *report, struct bytes *json);
 
 /* ---- aggregate.c: what D programs aggregated --------------------------------------- */

@@ -62,7 +62,7 @@ struct mk_options {
 
 struct mk *mk_new(const struct mk_options *options); /* header and system page written */
 void mk_free(struct mk *mk);
-/* One event of CPU `cpu`, `after` cycles later: a simple one if nwords <= 2, else a
+/* An event of CPU `cpu`, `after` cycles later: a simple one if nwords <= 2, else a
  * combine event. */
 void mk_event(struct mk *mk, unsigned cpu, uint64_t after, unsigned class, unsigned event,
               const uint32_t *words, unsigned nwords);

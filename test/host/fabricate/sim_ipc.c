@@ -342,7 +342,7 @@ void sim_message_thread_gone(struct sim *sim, int thread)
     }
 }
 
-/* One client of a process that ends goes on; sim_life.c calls this until none is left. */
+/* A client of a process that ends goes on; sim_life.c calls this until none is left. */
 void sim_message_process_gone(struct sim *sim, int proc)
 {
     for (int i = 0; i < SIM_THREADS; i++) {

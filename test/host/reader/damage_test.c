@@ -249,7 +249,7 @@ static void test_bytes_shifted(void **state)
     }
 }
 
-/* One slot spoilt in every possible way: its offset is named, only it is lost. */
+/* A slot spoilt in every possible way: its offset is named, only it is lost. */
 static void test_slot_wrong(void **state)
 {
     static const uint32_t flips[] = {0x01000000, 0x00040000, 0x00800000, 0x20000000};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is wrong with the system, as `kymo diagnose` says it of the whole capture. A line leads to its
+ * The findings of `kymo diagnose`, which are of the whole capture. A line leads to its
  * place on the timeline, with the path of `kymo why` if a thread waits there. Proof:
  * test/host/report/findings.py.
  */
