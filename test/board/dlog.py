@@ -352,8 +352,8 @@ def overload_is_counted(board):
             syscall:::entry { printf("%d:2:%s\\n", cpu, "yyyyyyyyyyyyyyyyyyyy"); }
             profile-997, syscall:::entry { n[cpu]++; } tick-500ms { exit(0); }
             END { printf("fired %d %d %d %d\\n", n[0], n[1], n[2], n[3]); }"""
-        done = b.logged("-b", "8k", "-x", "strsize=2k", "-n", text)
-        expect(done.returncode == 0, told(done))
+        live = b.logged("-b", "8k", "-x", "strsize=2k", "-n", text)
+        expect(live.returncode == 0, told(live))
         path = b.recorded()
         done = b.kymo("dtrace", "-r", path)
         lines = done.stdout.split("\n")
@@ -366,7 +366,7 @@ def overload_is_counted(board):
         expect(not bad, f"wrong lines: {bad[:3]}")
         # exit() and END make records too.
         expect(fired <= good + drops <= fired + 2,
-               f"{each} fired, {good} printed, {drops} lost; {told(done)}")
+               f"{each} fired, {good} printed, {drops} lost; {told(live)}; {told(done)}")
         expect(drops > 0, f"none of {fired} was lost: this proves nothing")
         print(f"  {fired} fired, {good} printed, {drops} lost", flush=True)
 
