@@ -95,7 +95,7 @@ static void why_json_part_put(const struct why *why, const struct why_part *part
             ended_put(timeline, part, span);
         }
         if (part->cut) {
-            printf(",\"cut\":true");
+            printf(",\"cut\":true%s", part->circle ? ",\"circle\":true" : "");
         }
     }
     printf("}");

@@ -138,6 +138,19 @@ static void inversions_find(struct why *why, const struct why_part *part,
 
 /* ---- the path ---------------------------------------------------------------------- */
 
+/* Returns whether the thread waits for itself, or for one of those that wait for it: in time, each
+ * part of a path lies within the wait above it. */
+static bool path_is_circle(const struct timeline *timeline, uint32_t thread, uint32_t other,
+                           const uint32_t waiting[WHY_DEPTH], unsigned depth)
+{
+    bool circle = other == thread;
+
+    for (unsigned i = 0; i < depth; i++) {
+        circle |= timeline->spans[waiting[i]].thread == other;
+    }
+    return circle;
+}
+
 static void path_follow(struct why *why, uint32_t thread, int64_t from, int64_t to,
                         uint32_t waiting[WHY_DEPTH], unsigned depth)
 {
@@ -160,10 +173,12 @@ static void path_follow(struct why *why, uint32_t thread, int64_t from, int64_t 
         }
         if (part.from > done) { /* it did not live */
             part_add(why, &(struct why_part){done, part.from, thread, TIMELINE_NONE,
-                                             (uint16_t)depth, false});
+                                             (uint16_t)depth, false, false});
         }
         done = part.to > done ? part.to : done;
-        part.cut = other != TIMELINE_NONE && (depth + 1 == WHY_DEPTH || other == thread);
+        part.circle =
+            other != TIMELINE_NONE && path_is_circle(timeline, thread, other, waiting, depth);
+        part.cut = other != TIMELINE_NONE && (depth + 1 == WHY_DEPTH || part.circle);
         part_add(why, &part);
         if (span->state == STATE_READY) {
             inversions_find(why, &part, waiting);
@@ -174,7 +189,8 @@ static void path_follow(struct why *why, uint32_t thread, int64_t from, int64_t 
         }
     }
     if (done < to) {
-        part_add(why, &(struct why_part){done, to, thread, TIMELINE_NONE, (uint16_t)depth, false});
+        part_add(why, &(struct why_part){done, to, thread, TIMELINE_NONE, (uint16_t)depth, false,
+                                         false});
     }
 }
 

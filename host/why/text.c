@@ -152,7 +152,9 @@ static void wait_put(const struct why *why, const struct why_part *part)
         fprintf(why_text_to, ", owned by ");
         why_text_thread_put(timeline, holder);
     }
-    if (part->cut) {
+    if (part->circle) {
+        fprintf(why_text_to, "; a circle: that thread waits for this one");
+    } else if (part->cut) {
         fprintf(why_text_to, "; not followed any deeper");
     } else if (part->to < span->to) {
         return; /* how it ended is another question */

@@ -27,7 +27,8 @@ struct why_part {
     uint32_t thread;
     uint32_t span; /* index in timeline->spans; TIMELINE_NONE: the thread did not live */
     uint16_t depth;
-    bool cut; /* what it waited for is not followed any deeper */
+    bool cut;    /* what it waited for is not followed any deeper */
+    bool circle; /* that is cut, as it is a thread that waits, further up, for this one */
 };
 
 /* While `victim` waited for `holder`, `middle` ran in its place: of lower priority than victim. */

@@ -115,7 +115,8 @@ function whyFollow(why, thread, from, to, waiting) {
             add({from: done, to: part.from, thread, at: -1, depth, cut: false});
         }
         done = Math.max(done, part.to);
-        part.cut = other !== 0 && (depth + 1 === WHY.depth || other === thread);
+        part.circle = other !== 0 && (other === thread || waiting.some((above) => above.thread === other));
+        part.cut = other !== 0 && (depth + 1 === WHY.depth || part.circle);
         add(part);
         if (states.state[at] === STATE_READY) {
             whyInversions(why, part, waiting);
@@ -234,6 +235,9 @@ function waitText(part) {
     const how = state === STATE_SEND ? ", to be received by " : state === STATE_REPLY ? ", served by " : ", owned by ";
     const held = state === STATE_SEND || state === STATE_REPLY || state === STATE_MUTEX;
     const whom = held && other !== 0 ? how + threadText(other) : "";
+    if (part.circle) {
+        return `${text}${whom}; a circle: that thread waits for this one`;
+    }
     if (part.cut) {
         return `${text}${whom}; not followed any deeper`;
     }

@@ -32,6 +32,9 @@ const answer = (why) => ({from: why.from, to: why.to, thread: who(why.thread), w
         if (p.cut) {
             one.cut = true;
         }
+        if (p.circle) {
+            one.circle = true;
+        }
         return one;
     }),
     inversions: why.inversions.map((i) => [who(i.victim), who(i.holder), who(i.middle),
@@ -56,7 +59,7 @@ def told(line):
     path = []
     for part in why["path"]:
         one = {key: part[key] for key in ("from", "to", "depth", "state", "priority", "cpu",
-                                          "object", "cut") if key in part}
+                                          "object", "cut", "circle") if key in part}
         one["thread"] = who(part["thread"])
         if "ran" in part:
             one["ran"] = [[who(r["thread"]), r.get("priority", -1), r["ns"]] for r in part["ran"]]
