@@ -257,10 +257,7 @@ static bool rest_write(struct report *report)
     }
     good =
         good && (report->has_events ? views_write(report) : usage_summary(report, &report->usage));
-    if (good) {
-        findings_write(report, &report->usage);
-    }
-    return good;
+    return good && findings_write(report, &report->usage);
 }
 
 int report_blocks(struct report *report, bool *good)

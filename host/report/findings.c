@@ -4,6 +4,7 @@
  * (docs/reference/report-data.md). The capture is opened anew, since a diagnosis takes all of its
  * items; memory is that of the flow. Proof: test/host/report/findings.py.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "host/diagnose/diagnose.h"
@@ -82,13 +83,14 @@ static int report_findings_open(const struct report *report, struct kev_capture 
                                                             report->memory_bytes, report->input);
 }
 
-void findings_write(const struct report *report, struct bytes *json)
+bool findings_write(struct report *report, struct bytes *json)
 {
     struct kev_capture *capture;
     struct diagnosis_result result = {.count = 0};
+    bool good;
 
     if (report->grows) {
-        return; /* what lasts until the end is judged at the end */
+        return true; /* what lasts until the end is judged at the end */
     }
     capture = kymo_memory(kev_capture_new());
     if (report_findings_open(report, capture) < 0) {
@@ -97,7 +99,12 @@ void findings_write(const struct report *report, struct bytes *json)
     } else {
         diagnose_run(capture, UINT32_MAX, &result);
     }
+    good = kev_capture_fault(capture)->code != KEV_FAULT_SYSTEM;
+    if (!good) { /* the file was readable a moment ago */
+        snprintf(report->fault, sizeof(report->fault), "%s", kev_capture_fault(capture)->text);
+    }
     report_findings_json(&result, json);
     diagnose_free(&result);
     kev_capture_free(capture);
+    return good;
 }

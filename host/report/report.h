@@ -154,8 +154,9 @@ bool usage_summary(const struct report *report, struct bytes *json);
 /* ---- findings.c: what is wrong ----------------------------------------------------- */
 
 /* Reads the capture once more, and writes a member of the tables, with a comma before it; of a
- * report that grows none. The member has the fault of a capture that can't be read. */
-void findings_write(const struct report *report, struct bytes *json);
+ * report that grows none. The member has the fault of a damaged capture. Returns false if it can't
+ * be read any more, or there is no memory: report->fault. */
+bool findings_write(struct report *report, struct bytes *json);
 
 /* ---- aggregate.c: what D programs aggregated --------------------------------------- */
 

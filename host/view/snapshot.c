@@ -121,8 +121,8 @@ struct snapshot *snapshot_new(const struct report *report)
     kymo_progress_end();
     if (outcome == KEV_FAILED || !good || snapshot->report.pack.failed) {
         if (!report->grows && !snapshot->said) {
-            kymo_error("%s",
-                       outcome == KEV_FAILED && good ? snapshot->report.fault : "out of memory");
+            kymo_error("%s", snapshot->report.fault[0] != '\0' ? snapshot->report.fault
+                                                               : "out of memory");
         }
         snapshot_free(snapshot);
         return NULL;
