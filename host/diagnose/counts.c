@@ -142,7 +142,7 @@ static void counts_end(struct diagnosis *d, void *self)
         const struct counts_of *of = &c->all[i];
         bool queue = of->resource == COUNTS_PULSES;
         const char *name;
-        char time[32];
+        char process[96], time[32];
 
         if (!of->used || of->net < (queue ? COUNTS_QUEUE : COUNTS_LEAK) || !counts_grows(d, of)) {
             continue;
@@ -155,12 +155,12 @@ static void counts_end(struct diagnosis *d, void *self)
         snprintf(f.name, sizeof(f.name), "%s", name == NULL ? "" : name);
         f.harm = of->net;
         snprintf(f.text, sizeof(f.text),
-                 queue ? "process %" PRId32 " %.40s has %" PRId64 " %s that it has not received, "
-                         "of %" PRId64 " in %s, and they become more"
-                       : "process %" PRId32 " %.40s has %" PRId64 " %s that it has not freed, of "
-                         "%" PRId64 " that it made in %s, and they become more",
-                 of->pid, f.name, of->net, counts_names[of->resource], of->made,
-                 diagnosis_time(d->now - of->first, time));
+                 queue ? "%s has %" PRId64 " %s that it has not received, of %" PRId64
+                         " in %s, and they become more"
+                       : "%s has %" PRId64 " %s that it has not freed, of %" PRId64
+                         " that it made in %s, and they become more",
+                 diagnosis_process(d, of->pid, process), of->net, counts_names[of->resource],
+                 of->made, diagnosis_time(d->now - of->first, time));
         diagnosis_add(d, &f);
     }
 }

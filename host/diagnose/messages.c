@@ -109,9 +109,8 @@ static void messages_late(struct diagnosis *d, struct messages *b, const struct 
 {
     const struct messages_thread *t = &b->threads[thread->serial];
     const struct messages_kind *kind = messages_kind_of(b, thread->server, t->word);
-    const char *server = kev_capture_name(d->capture, thread->server, KEV_NOBODY);
     int64_t waited = d->now - t->sent, newest = -1;
-    char name[96], time[32], longest[32];
+    char name[96], server[96], time[32], longest[32];
     struct finding f;
 
     for (unsigned i = 0; i < b->nkinds; i++) {
@@ -125,20 +124,21 @@ static void messages_late(struct diagnosis *d, struct messages *b, const struct 
     f = diagnosis_finding(d, FINDING_NOT_RECEIVED, thread, t->sent, d->now);
     f.harm = waited;
     diagnosis_name(d, thread, name);
+    diagnosis_process(d, thread->server, server);
     if (t->state == STATE_SEND && newest < t->sent && !d->lossy) {
         snprintf(f.text, sizeof(f.text),
-                 "%s has waited %s for process %" PRId32 " %.40s to receive its message; the "
-                 "process has received none in that time",
-                 name, diagnosis_time(waited, time), thread->server, server ? server : "");
+                 "%s has waited %s for %s to receive its message; the process has received none "
+                 "in that time",
+                 name, diagnosis_time(waited, time), server);
         diagnosis_add(d, &f);
     } else if (t->state == STATE_REPLY && kind != NULL && (t->word & 0xffff) != MESSAGES_IO_READ &&
                kind->answered >= MESSAGES_ANSWERED && waited / MESSAGES_TIMES >= kind->longest) {
         f.kind = FINDING_UNANSWERED;
         snprintf(f.text, sizeof(f.text),
-                 "%s has waited %s for the reply of process %" PRId32 " %.40s; %" PRIu64
-                 " messages of the same kind were answered, each within %s",
-                 name, diagnosis_time(waited, time), thread->server, server ? server : "",
-                 kind->answered, diagnosis_time(kind->longest, longest));
+                 "%s has waited %s for the reply of %s; %" PRIu64 " messages of the same kind were "
+                 "answered, each within %s",
+                 name, diagnosis_time(waited, time), server, kind->answered,
+                 diagnosis_time(kind->longest, longest));
         diagnosis_add(d, &f);
     }
 }

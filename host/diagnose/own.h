@@ -71,6 +71,8 @@ struct finding diagnosis_finding(struct diagnosis *, enum finding_kind, const st
                                  int64_t from, int64_t to);
 void diagnosis_untold(struct diagnosis *, enum finding_kind, const char *reason,
                       const char *remedy);
+/* "process 5 name", or "process 5" if no event has named it. */
+const char *diagnosis_process(const struct diagnosis *, int32_t pid, char text[96]);
 /* "name 5:1" */
 const char *diagnosis_name(const struct diagnosis *, const struct flow_thread *, char text[96]);
 const char *diagnosis_time(int64_t ns, char text[32]);

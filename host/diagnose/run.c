@@ -82,6 +82,15 @@ const char *diagnosis_name(const struct diagnosis *d, const struct flow_thread *
     return text;
 }
 
+const char *diagnosis_process(const struct diagnosis *d, int32_t pid, char text[96])
+{
+    const char *name = kev_capture_name(d->capture, pid, KEV_NOBODY);
+    bool named = name != NULL && name[0] != '\0';
+
+    snprintf(text, 96, "process %" PRId32 "%s%.40s", pid, named ? " " : "", named ? name : "");
+    return text;
+}
+
 const char *diagnosis_time(int64_t ns, char text[32])
 {
     if (ns < 1000000) {
