@@ -219,7 +219,7 @@ def a_kernel_that_is_not_running_has_the_same(board):
     for elf, more, error in (
             (image, [], "did you mean myapp:::in-both?"),
             (kernel, [], "does not match any probes"),
-            (kernel, ["--elf", __file__], "statics.py: it is no ELF with a build id"),
+            (kernel, ["--elf", __file__], "statics.py: no ELF file"),
             (kernel, ["--elf", "nowhere.elf"], "--elf nowhere.elf: No such file or directory"),
             ("nowhere.elf", [], "nowhere.elf: No such file or directory"),
             (kernel, ["--elf", dlog.KYMO], "it is no program of that kernel's CPU"),
