@@ -114,6 +114,7 @@ struct finding diagnosis_finding(struct diagnosis *d, enum finding_kind kind,
     if (thread != NULL) {
         f.pid = thread->pid;
         f.tid = thread->tid;
+        f.life = thread->serial;
         name = kev_capture_name(d->capture, f.pid, KEV_NOBODY);
         snprintf(f.name, sizeof(f.name), "%s", name == NULL ? "" : name);
         snprintf(f.why, sizeof(f.why),
@@ -136,7 +137,7 @@ void diagnosis_add(struct diagnosis *d, const struct finding *f)
     }
     for (unsigned i = 0; i < *n; i++) {
         if (all[i].pid == f->pid && all[i].tid == f->tid && all[i].cpu == f->cpu &&
-            all[i].part == f->part && f->kind != FINDING_CRASH) {
+            all[i].part == f->part && all[i].life == f->life && f->kind != FINDING_CRASH) {
             count = all[i].count + f->count;
             all[i] = f->harm > all[i].harm ? *f : all[i];
             all[i].count = count;
