@@ -3,9 +3,9 @@
  * Findings on threads that wait for each other: circles in the graph of who waits for whom, mutexes
  * that are locked in both orders. See diagnose.h.
  *
- * A thread waits for the owner of its mutex, for the thread that received its message, for the only
- * thread of a process that has not received it yet, or for the thread that it joins. Anything else,
- * and what a loss may have hidden, is no edge.
+ * A thread waits for the owner of its mutex, for the only thread of the process that is to receive
+ * its message or to reply to it, or for the thread that it joins. Anything else, and what a loss, a
+ * filter or a late beginning may have hidden, is no edge.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,6 +79,12 @@ static uint32_t blocked_of_process(const struct diagnosis *d, int32_t pid, int32
     return only;
 }
 
+/* The only thread of a process; 0: there are several, or may be some that no event has named. */
+static uint32_t blocked_only(const struct diagnosis *d, int32_t pid)
+{
+    return d->lossy || d->filtered || d->late ? 0 : blocked_of_process(d, pid, -1);
+}
+
 /* The serial of the thread that one waits for; 0: it isn't known, or doesn't wait. */
 static uint32_t blocked_target(const struct diagnosis *d, const struct blocked *b, uint32_t serial)
 {
@@ -92,9 +98,10 @@ static uint32_t blocked_target(const struct diagnosis *d, const struct blocked *
     case STATE_MUTEX:
         return t->owner;
     case STATE_REPLY:
-        return t->server;
-    case STATE_SEND: /* after a loss there may be threads that no event named */
-        return d->lossy || thread->message == 0 ? 0 : blocked_of_process(d, thread->server, -1);
+        /* Any other thread of the process that received it can reply. */
+        return t->server == blocked_only(d, thread->server) ? t->server : 0;
+    case STATE_SEND:
+        return thread->message == 0 ? 0 : blocked_only(d, thread->server);
     case STATE_JOIN:
         return t->join > 0 ? blocked_of_process(d, thread->pid, t->join) : 0;
     default:
@@ -422,10 +429,26 @@ static void blocked_lose(struct diagnosis *d, void *self)
     }
 }
 
+/* The mutexes of another process that gets this pid may have the same addresses. */
+static void blocked_process_ended(struct diagnosis *d, void *self, int32_t pid)
+{
+    struct blocked *b = self;
+    unsigned n = 0;
+
+    (void)d;
+    for (unsigned i = 0; i < b->norders; i++) {
+        if (pid >= 0 && b->orders[i].pid != pid) {
+            b->orders[n++] = b->orders[i];
+        }
+    }
+    b->norders = n;
+}
+
 const struct family family_blocked = {.bytes = sizeof(struct blocked),
                                       .each = sizeof(struct blocked_thread),
                                       .begin = blocked_begin,
                                       .span = blocked_span,
                                       .gone = blocked_gone,
                                       .step = blocked_step,
-                                      .lose = blocked_lose};
+                                      .lose = blocked_lose,
+                                      .ended = blocked_process_ended};

@@ -177,6 +177,35 @@ static void counts_lose(struct diagnosis *d, void *self)
     }
 }
 
+/* The slot stays: others may lie after it. */
+static void counts_forget(struct counts_of *of)
+{
+    of->net = of->made = 0;
+    of->n = 0;
+}
+
+static void counts_process_ended(struct diagnosis *d, void *self, int32_t pid)
+{
+    struct counts *c = self;
+
+    (void)d;
+    for (unsigned i = 0; i < COUNTS_TABLE; i++) {
+        if (c->all[i].used && c->all[i].pid == pid) {
+            counts_forget(&c->all[i]);
+        }
+    }
+}
+
+/* A channel's pulses are gone with it, and no event tells how many these were. */
+static void counts_channel_destroyed(struct counts *c, int32_t pid)
+{
+    struct counts_of *of = counts_find(c, pid, COUNTS_PULSES);
+
+    if (of != NULL) {
+        counts_forget(of);
+    }
+}
+
 /* ---- kernel calls ---------------------------------------------------------------------- */
 
 static void counts_spins(struct diagnosis *d, const struct flow_thread *thread, uint32_t number,
@@ -245,20 +274,13 @@ static void counts_call(struct diagnosis *d, struct counts *c, const struct flow
     }
     if (number == __KER_CHANNEL_CREATE || number == __KER_CHANNEL_DESTROY) {
         counts_add(d, c, pid, COUNTS_CHANNELS, number == __KER_CHANNEL_CREATE ? 1 : -1);
+        if (number == __KER_CHANNEL_DESTROY) {
+            counts_channel_destroyed(c, pid);
+        }
     } else if (number == __KER_CONNECT_ATTACH || number == __KER_CONNECT_DETACH) {
         counts_add(d, c, pid, COUNTS_CONNECTIONS, number == __KER_CONNECT_ATTACH ? 1 : -1);
     } else if (number == __KER_TIMER_CREATE || number == __KER_TIMER_DESTROY) {
         counts_add(d, c, pid, COUNTS_TIMERS, number == __KER_TIMER_CREATE ? 1 : -1);
-    }
-}
-
-static void counts_process_ended(struct counts *c, int32_t pid)
-{
-    for (unsigned i = 0; i < COUNTS_TABLE; i++) {
-        if (c->all[i].used && c->all[i].pid == pid) { /* the slot stays: others may lie after it */
-            c->all[i].net = c->all[i].made = 0;
-            c->all[i].n = 0;
-        }
     }
 }
 
@@ -278,8 +300,6 @@ static void counts_step(struct diagnosis *d, void *self, const struct flow_step 
         if (code == NUMBER_thread_create || code == NUMBER_thread_destroy) {
             counts_add(d, c, (int32_t)words[0], COUNTS_THREADS,
                        code == NUMBER_thread_create ? 1 : -1);
-        } else if (code == NUMBER_proc_destroy) {
-            counts_process_ended(c, (int32_t)words[1]);
         }
     } else if (d->item->class_id == TRACE_CLASS_COMM) {
         /* Sigevents' pulses coalesce: only those of programs are counted, all that are received. */
@@ -294,4 +314,5 @@ const struct family family_counts = {.bytes = sizeof(struct counts),
                                      .each = sizeof(struct counts_thread),
                                      .step = counts_step,
                                      .lose = counts_lose,
+                                     .ended = counts_process_ended,
                                      .end = counts_end};

@@ -11,7 +11,7 @@
 #include "host/kymo.h"
 
 enum {
-    CPU_NUMBERS = 256,         /* interrupts of a CPU that are counted apart */
+    CPU_NUMBERS = 1024,        /* interrupts of a CPU that are counted apart, if not more */
     CPU_KERNEL = 1,            /* pid of the kernel's own threads, which work when all else waits */
     CPU_STARVED_MS = 1000,     /* READY so long */
     CPU_IDLE_MS = 100,         /* and another CPU idle so long */
@@ -22,7 +22,7 @@ enum {
 
 struct cpu_interrupt {
     int64_t since, begun, busy;
-    uint64_t count;
+    uint64_t count, number;
     bool open;
 };
 
@@ -200,7 +200,7 @@ static void cpu_window(struct diagnosis *d, struct cpu_interrupt *of, uint32_t n
                  d->item->cpu);
         diagnosis_add(d, &f);
     }
-    *of = (struct cpu_interrupt){.since = ns};
+    *of = (struct cpu_interrupt){.since = ns, .number = number};
 }
 
 static void cpu_step(struct diagnosis *d, void *self, const struct flow_step *step)
@@ -213,6 +213,9 @@ static void cpu_step(struct diagnosis *d, void *self, const struct flow_step *st
         return;
     }
     of = &c->cpus[d->item->cpu].interrupts[step->slice->what % CPU_NUMBERS];
+    if (of->number != step->slice->what) { /* they would be counted as one: the newer one is */
+        *of = (struct cpu_interrupt){.since = step->ns, .number = step->slice->what};
+    }
     if (step->role == FLOW_BEGIN) {
         cpu_window(d, of, (uint32_t)step->slice->what, step->ns);
         of->count++;

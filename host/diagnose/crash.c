@@ -8,7 +8,11 @@
 #include "host/kymo.h"
 #include "trace/slot.h"
 
-enum { CRASH_OPCODE = 1 }; /* the kernel's opcode of a crash in SLOG (kernel/entry/fault.c) */
+enum { /* of SLOG: kernel/entry/fault.c, and lib/retain/made.c for a panic */
+       CRASH_OPCODE = 1,
+       CRASH_CRITICAL = 1,
+       CRASH_SHUTDOWN = 0,
+};
 
 static void crash_add(struct diagnosis *d, const struct flow_thread *thread, const char *text)
 {
@@ -25,9 +29,19 @@ static void crash_add(struct diagnosis *d, const struct flow_thread *thread, con
     diagnosis_add(d, &f);
 }
 
+/* Is the line the kernel's? A program that calls slogf() may choose the same opcode. */
+static bool crash_is_kernels(const struct diagnosis *d, int64_t severity, const char *text)
+{
+    if (severity == CRASH_SHUTDOWN) {
+        return kev_capture_attribute(d->capture, "PANIC_REASON") != NULL;
+    }
+    return severity == CRASH_CRITICAL && (strstr(text, " terminated: SIG") != NULL ||
+                                          strstr(text, " terminated: signal") != NULL);
+}
+
 static void crash_step(struct diagnosis *d, void *self, const struct flow_step *step)
 {
-    const struct kev_value *opcode, *text;
+    const struct kev_value *opcode, *severity, *text;
 
     (void)self;
     if (d->item->class_id != TRACE_CLASS_SYSTEM || d->item->code != NUMBER_slog) {
@@ -37,8 +51,10 @@ static void crash_step(struct diagnosis *d, void *self, const struct flow_step *
     if (opcode == NULL || opcode->integer != CRASH_OPCODE) {
         return;
     }
+    severity = kev_capture_value_of(d->capture, "severity");
     text = kev_capture_value_of(d->capture, "text");
-    if (text != NULL && text->text != NULL) {
+    if (severity != NULL && text != NULL && text->text != NULL &&
+        crash_is_kernels(d, severity->integer, text->text)) {
         crash_add(d, step->current, text->text);
     }
 }

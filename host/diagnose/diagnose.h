@@ -33,6 +33,7 @@ struct finding {
     int32_t pid, tid;        /* whom it harms, or who does it; -1: nobody in particular */
     int32_t cpu;             /* -1 */
     uint32_t part;           /* apart from others of the same thread or process */
+    uint32_t life;           /* serial of the thread: others may have had its numbers; 0: none */
     char name[64];           /* of the process; "": not known. Bytes of the capture */
     char text[FINDING_TEXT]; /* the evidence, a sentence without a full stop; likewise */
     char why[160];           /* the command that shows it, without the file; "": none */

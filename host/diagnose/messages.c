@@ -10,10 +10,13 @@
 
 #include "abi/sys/kercalls.h"
 #include "host/diagnose/own.h"
+#include "host/event_numbers.h"
 #include "host/kymo.h"
+#include "trace/slot.h"
 
 enum {
     MESSAGES_KINDS = 1024,
+    MESSAGES_SERVERS = 1024,
     MESSAGES_WAIT_MS = 1000,
     MESSAGES_ANSWERED = 3,    /* messages of the same kind that got their replies ... */
     MESSAGES_TIMES = 10,      /* ... each so many times faster */
@@ -24,7 +27,12 @@ struct messages_kind {
     int32_t pid;
     uint32_t word;
     uint64_t answered;
-    int64_t longest, received; /* received: the newest, by the process; -1 */
+    int64_t longest;
+};
+
+struct messages_server {
+    int32_t pid;
+    int64_t received; /* when it received its newest message, of whichever client */
 };
 
 struct messages_thread { /* by serial */
@@ -43,6 +51,9 @@ struct messages {
     };
     struct messages_kind kinds[MESSAGES_KINDS];
     unsigned nkinds;
+    struct messages_server servers[MESSAGES_SERVERS];
+    unsigned nservers;
+    int64_t received; /* the newest message of a process for which there is no room */
 };
 
 /* The wait of a thread that lasts at the capture's end: the flow ends all then. */
@@ -66,8 +77,34 @@ static struct messages_kind *messages_kind_of(struct messages *b, int32_t pid, u
     if (b->nkinds == MESSAGES_KINDS) {
         return NULL;
     }
-    b->kinds[b->nkinds] = (struct messages_kind){.pid = pid, .word = word, .received = -1};
+    b->kinds[b->nkinds] = (struct messages_kind){.pid = pid, .word = word};
     return &b->kinds[b->nkinds++];
+}
+
+static void messages_received(struct messages *b, int32_t pid, int64_t ns)
+{
+    unsigned i = 0;
+
+    while (i < b->nservers && b->servers[i].pid != pid) {
+        i++;
+    }
+    if (i == MESSAGES_SERVERS) {
+        b->received = ns;
+        return;
+    }
+    b->nservers += i == b->nservers;
+    b->servers[i] = (struct messages_server){.pid = pid, .received = ns};
+}
+
+/* Returns when a process received its newest message, or a later time; -1: never. */
+static int64_t messages_newest(const struct messages *b, int32_t pid)
+{
+    for (unsigned i = 0; i < b->nservers; i++) {
+        if (b->servers[i].pid == pid) {
+            return b->servers[i].received;
+        }
+    }
+    return b->nservers == MESSAGES_SERVERS ? b->received : -1;
 }
 
 static void messages_step(struct diagnosis *d, void *self, const struct flow_step *step)
@@ -83,6 +120,10 @@ static void messages_step(struct diagnosis *d, void *self, const struct flow_ste
         n = kev_capture_words(d->capture, &words); /* of the wide form, or of the fast one */
         b->threads[step->thread->serial].word = n > 3 ? words[3] : n > 1 ? words[1] : 0;
     }
+    if (d->item->class_id == TRACE_CLASS_COMM && d->item->code == NUMBER_comm_rec_message &&
+        kev_capture_words(d->capture, &words) >= 2) {
+        messages_received(b, (int32_t)words[1], step->ns);
+    }
     if (step->message == FLOW_NONE || step->client == NULL) {
         return;
     }
@@ -91,13 +132,11 @@ static void messages_step(struct diagnosis *d, void *self, const struct flow_ste
         t->sent = step->ns;
         return;
     }
-    kind = messages_kind_of(b, step->client->server, t->word);
     if (step->message != FLOW_REPLIED) {
-        if (kind != NULL) {
-            kind->received = step->ns;
-        }
+        messages_received(b, step->client->server, step->ns);
         return;
     }
+    kind = messages_kind_of(b, step->client->server, t->word);
     if (kind != NULL && t->sent > 0) {
         kind->answered++;
         kind->longest = step->ns - t->sent > kind->longest ? step->ns - t->sent : kind->longest;
@@ -109,15 +148,10 @@ static void messages_late(struct diagnosis *d, struct messages *b, const struct 
 {
     const struct messages_thread *t = &b->threads[thread->serial];
     const struct messages_kind *kind = messages_kind_of(b, thread->server, t->word);
-    int64_t waited = d->now - t->sent, newest = -1;
+    int64_t waited = d->now - t->sent;
     char name[96], server[96], time[32], longest[32];
     struct finding f;
 
-    for (unsigned i = 0; i < b->nkinds; i++) {
-        newest = b->kinds[i].pid == thread->server && b->kinds[i].received > newest
-                     ? b->kinds[i].received
-                     : newest;
-    }
     if (waited < (int64_t)MESSAGES_WAIT_MS * DIAGNOSE_MS) {
         return;
     }
@@ -125,7 +159,7 @@ static void messages_late(struct diagnosis *d, struct messages *b, const struct 
     f.harm = waited;
     diagnosis_name(d, thread, name);
     diagnosis_process(d, thread->server, server);
-    if (t->state == STATE_SEND && newest < t->sent && !d->lossy) {
+    if (t->state == STATE_SEND && messages_newest(b, thread->server) < t->sent && !d->lossy) {
         snprintf(f.text, sizeof(f.text),
                  "%s has waited %s for %s to receive its message; the process has received none "
                  "in that time",
@@ -141,6 +175,21 @@ static void messages_late(struct diagnosis *d, struct messages *b, const struct 
                  diagnosis_time(kind->longest, longest));
         diagnosis_add(d, &f);
     }
+}
+
+/* What another process that had this pid did says nothing of the next one. */
+static void messages_process_ended(struct diagnosis *d, void *self, int32_t pid)
+{
+    struct messages *b = self;
+    unsigned n = 0;
+
+    (void)d;
+    for (unsigned i = 0; i < b->nkinds; i++) {
+        if (pid >= 0 && b->kinds[i].pid != pid) {
+            b->kinds[n++] = b->kinds[i];
+        }
+    }
+    b->nkinds = n;
 }
 
 static void messages_end(struct diagnosis *d, void *self)
@@ -160,4 +209,5 @@ const struct family family_messages = {.bytes = sizeof(struct messages),
                                        .each = sizeof(struct messages_thread),
                                        .span = messages_span,
                                        .step = messages_step,
+                                       .ended = messages_process_ended,
                                        .end = messages_end};

@@ -35,6 +35,7 @@ struct diagnosis {
     bool lossy;    /* events that findings need were lost so far */
     bool partial;  /* any event may be missing: a gate, pauses, unknown filters */
     bool filtered; /* the header says that some events were left out */
+    bool late;     /* of what was before the first event the capture says nothing */
     void *self[8]; /* of the families */
 };
 
@@ -56,6 +57,8 @@ struct family {
     void (*gone)(struct diagnosis *, void *self, const struct flow_thread *, int64_t ns);
     void (*step)(struct diagnosis *, void *self, const struct flow_step *);
     void (*lose)(struct diagnosis *, void *self);
+    /* A process has ended, and its pid may be used again; -1: any may have, by a loss. */
+    void (*ended)(struct diagnosis *, void *self, int32_t pid);
     void (*end)(struct diagnosis *, void *self); /* after the flow's */
     void (*stop)(void *self);
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "host/diagnose/own.h"
+#include "host/event_numbers.h"
 #include "host/kymo.h"
 #include "host/verify/verify.h"
 #include "trace/slot.h"
@@ -113,6 +114,7 @@ struct finding diagnosis_finding(struct diagnosis *d, enum finding_kind kind,
     if (thread != NULL) {
         f.pid = thread->pid;
         f.tid = thread->tid;
+        f.life = thread->serial;
         name = kev_capture_name(d->capture, f.pid, KEV_NOBODY);
         snprintf(f.name, sizeof(f.name), "%s", name == NULL ? "" : name);
         snprintf(f.why, sizeof(f.why),
@@ -135,7 +137,7 @@ void diagnosis_add(struct diagnosis *d, const struct finding *f)
     }
     for (unsigned i = 0; i < *n; i++) {
         if (all[i].pid == f->pid && all[i].tid == f->tid && all[i].cpu == f->cpu &&
-            all[i].part == f->part && f->kind != FINDING_CRASH) {
+            all[i].part == f->part && all[i].life == f->life && f->kind != FINDING_CRASH) {
             count = all[i].count + f->count;
             all[i] = f->harm > all[i].harm ? *f : all[i];
             all[i].count = count;
@@ -251,6 +253,15 @@ static void run_missing(struct diagnosis *d, uint32_t classes, const char *reaso
     }
 }
 
+static void run_process_ended(struct diagnosis *d, int32_t pid)
+{
+    for (unsigned i = 0; i < RUN_FAMILIES; i++) {
+        if (run_families[i]->ended != NULL) {
+            run_families[i]->ended(d, d->self[i], pid);
+        }
+    }
+}
+
 static void run_lose(struct diagnosis *d)
 {
     const struct kev_loss *loss = d->item->loss;
@@ -263,6 +274,9 @@ static void run_lose(struct diagnosis *d)
             run_families[i]->lose(d, d->self[i]);
         }
     }
+    if (run_class(loss->class_id) & D_THREAD) {
+        run_process_ended(d, -1);
+    }
     f.cpu = d->item->cpu;
     f.harm = (int64_t)(loss->events ? loss->events : 1);
     snprintf(f.text, sizeof(f.text), "%s", loss->text);
@@ -272,7 +286,7 @@ static void run_lose(struct diagnosis *d)
 }
 
 /* Takes a limit that the capture states before its events. run_doubts() tells which classes a
- * filter left out; rings and cuts begin later, and nothing is missing after that. */
+ * filter left out; rings and cuts begin late, and nothing is missing after that. */
 static void run_scope(struct diagnosis *d, const struct kev_loss *scope)
 {
     const char *remedy = scope->kind == KEV_SCOPE_GATE     ? "record without a gate"
@@ -283,6 +297,7 @@ static void run_scope(struct diagnosis *d, const struct kev_loss *scope)
                                                             : NULL;
     char reason[160];
 
+    d->late |= scope->kind != KEV_SCOPE_FILTER;
     if (remedy != NULL) {
         d->partial = true;
         snprintf(reason, sizeof(reason), "filters of the recording: %.130s", scope->text);
@@ -323,11 +338,29 @@ static void run_doubts(struct diagnosis *d)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
+static void run_event(struct diagnosis *d)
+{
+    const uint32_t *words;
+    struct flow_step step;
+
+    if (flow_take(d->flow, d->item, &step) != 0) {
+        kymo_no_memory();
+    }
+    for (unsigned i = 0; i < RUN_FAMILIES; i++) {
+        if (run_families[i]->step != NULL) {
+            run_families[i]->step(d, d->self[i], &step);
+        }
+    }
+    if (d->item->class_id == TRACE_CLASS_PR_TH && d->item->code == NUMBER_proc_destroy &&
+        kev_capture_words(d->capture, &words) >= 2) {
+        run_process_ended(d, (int32_t)words[1]);
+    }
+}
+
 static int run_read(struct diagnosis *d)
 {
     uint64_t bytes = kev_capture_facts(d->capture)->bytes, n = 0;
     struct flow_filters filters;
-    struct flow_step step;
     int outcome;
 
     flow_filters(d->capture, &filters);
@@ -339,14 +372,7 @@ static int run_read(struct diagnosis *d)
         } else if (d->item->kind == KEV_ITEM_LOSS) {
             run_lose(d);
         } else if (d->item->kind == KEV_ITEM_EVENT) {
-            if (flow_take(d->flow, d->item, &step) != 0) {
-                kymo_no_memory();
-            }
-            for (unsigned i = 0; i < RUN_FAMILIES; i++) {
-                if (run_families[i]->step != NULL) {
-                    run_families[i]->step(d, d->self[i], &step);
-                }
-            }
+            run_event(d);
             if (n++ % KEV_PROGRESS_EVENTS == 0) {
                 kymo_progress("diagnosing", d->item->offset, bytes);
             }

@@ -2,12 +2,12 @@
 """A system that is planted event by event into a capture: test/host/diagnose/check makes each fault
 of it that `kymo diagnose` finds, test/host/report/findings.py those that the page shows."""
 import fabricate
-from fabricate import (COMM, KER_CALL, MSG_SENDV, MUTEX, PR_TH, READY, RECEIVE, REPLY, RUNNING,
-                       SEND)
+from fabricate import (COMM, DEAD, KER_CALL, MSG_SENDV, MUTEX, PR_TH, READY, RECEIVE, REPLY,
+                       RUNNING, SEND)
 
 NS = fabricate.NS
 MS = 1000000
-CREATE, LOCK = 24, 80
+CREATE, DESTROY, PROCESS_DESTROY, LOCK = 24, 25, 128, 80
 FIRST = 20000  # ns of the first planted event
 
 
@@ -27,6 +27,13 @@ class Plant:
         for tid in range(1, threads + 1):
             self.at(ns + 160 * tid, 0, PR_TH, CREATE | fabricate.DUMP, [pid, tid])
             self.state(ns + 160 * tid + 64, 0, pid, tid, RECEIVE | fabricate.DUMP)
+
+    def end(self, ns, pid, threads=1):
+        """The process and its threads end; their numbers may be used again."""
+        for tid in range(1, threads + 1):
+            self.state(ns + 160 * tid, 0, pid, tid, DEAD)
+            self.at(ns + 160 * tid + 64, 0, PR_TH, DESTROY, [pid, tid])
+        self.at(ns + 160 * threads + 128, 0, PR_TH, PROCESS_DESTROY, [1, pid])
 
     def state(self, ns, cpu, pid, tid, state, priority=10):
         self.at(ns, cpu, PR_TH, state, [pid, tid, priority, 1])
