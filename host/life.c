@@ -60,3 +60,10 @@ bool life_parse(const char *text, int32_t *pid, int32_t *tid, uint32_t *life)
     *life = (uint32_t)numbers[2];
     return true;
 }
+
+void life_why(int32_t pid, int32_t tid, int64_t from, int64_t to, char *text, size_t room)
+{
+    snprintf(text, room,
+             "kymo why --thread %" PRId32 ":%" PRId32 " --from %" PRId64 "ns --to %" PRId64 "ns",
+             pid, tid, from, to);
+}

@@ -7,6 +7,7 @@
 #define HOST_LIFE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define LIFE_TEXT 40
@@ -17,5 +18,8 @@ const char *life_text(int32_t pid, int32_t tid, uint32_t life, char text[LIFE_TE
 const char *life_tid_text(int32_t tid, uint32_t life, char text[LIFE_TEXT]);
 /* Reads PID:TID, which any life of them has (*life: 0), or PID:TID@N. False: it is neither. */
 bool life_parse(const char *text, int32_t *pid, int32_t *tid, uint32_t *life);
+/* Writes the command, without the capture's name, that shows what the thread with these ids waited
+ * for; from, to: ns since the capture's start. */
+void life_why(int32_t pid, int32_t tid, int64_t from, int64_t to, char *text, size_t room);
 
 #endif

@@ -3,6 +3,8 @@
 #include "host/when.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DIGITS_MOST 18 /* 10^18 * 2^64 fits 128 bits */
@@ -100,4 +102,18 @@ int64_t kymo_when_ns(uint64_t time, uint64_t start, uint64_t hz)
         return before ? INT64_MIN : INT64_MAX;
     }
     return before ? -(int64_t)ns : (int64_t)ns;
+}
+
+const char *kymo_length_text(int64_t ns, char text[32])
+{
+    if (ns < 1000) {
+        snprintf(text, 32, "%" PRId64 " ns", ns);
+    } else if (ns < 1000000) {
+        snprintf(text, 32, "%.3g us", (double)ns / 1e3);
+    } else if (ns < 999500000) {
+        snprintf(text, 32, "%.3g ms", (double)ns / 1e6);
+    } else {
+        snprintf(text, 32, "%.3f s", (double)ns / 1e9);
+    }
+    return text;
 }

@@ -28,4 +28,7 @@ uint64_t kymo_when_cycles(const struct kymo_when *when, uint64_t start, uint64_t
 /* Nanoseconds from `start` to `time`, rounded down; negative if time is earlier; saturates. */
 int64_t kymo_when_ns(uint64_t time, uint64_t start, uint64_t hz);
 
+/* Writes a length of time in the unit that suits it, "86.4 ms"; returns `text`. */
+const char *kymo_length_text(int64_t ns, char text[32]);
+
 #endif

@@ -74,7 +74,7 @@ int rules_add_script(struct assertion *a, const char *path)
     size_t n = strlen(name);
 
     if (access(path, R_OK) != 0) {
-        kymo_error("assert: %s: can't be read: give a D script", path);
+        kymo_error("%s: can't be read: give a D script", path);
         free(name);
         return KYMO_FAILURE;
     }

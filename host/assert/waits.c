@@ -10,9 +10,10 @@
 
 #include "abi/sys/kercalls.h"
 #include "host/assert/assert.h"
-#include "host/diagnose/inversion.h"
 #include "host/flow/flow.h"
+#include "host/flow/inversion.h"
 #include "host/kymo.h"
+#include "host/life.h"
 #include "host/verify/verify.h"
 #include "trace/slot.h"
 
@@ -58,9 +59,7 @@ static void waits_breach(struct waits *w, struct breach *b, const struct flow_th
 /* The command that shows why a thread waited. */
 static void waits_why(struct breach *b, const struct flow_thread *thread, int64_t from, int64_t to)
 {
-    snprintf(b->why, sizeof(b->why),
-             "kymo why --thread %" PRId32 ":%" PRId32 " --from %" PRId64 "ns --to %" PRId64 "ns",
-             thread->pid, thread->tid, from, to);
+    life_why(thread->pid, thread->tid, from, to, b->why, sizeof(b->why));
 }
 
 static void waits_late(struct waits *w, const struct flow_thread *thread, int64_t from, int64_t to,

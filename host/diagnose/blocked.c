@@ -15,21 +15,26 @@
 #include "abi/sys/kercalls.h"
 #include "host/diagnose/own.h"
 #include "host/kymo.h"
+#include "host/life.h"
+#include "host/when.h"
 
 enum {
-    BLOCKED_CYCLES = 32,   /* circles that are open at a time */
-    BLOCKED_MEMBERS = 16,  /* of a circle */
-    BLOCKED_ORDERS = 4096, /* pairs of mutexes */
-    BLOCKED_CYCLE_MS = 1,  /* a circle that lasts at the end, or that a timeout ended */
+    BLOCKED_CYCLES = 32,    /* circles that are open at a time */
+    BLOCKED_MEMBERS = 16,   /* of a circle */
+    BLOCKED_ORDERS = 4096,  /* pairs of mutexes */
+    BLOCKED_WAITING = 4096, /* threads that wait for a mutex at a time */
+    BLOCKED_CYCLE_MS = 1,   /* a circle that lasts at the end, or that a timeout ended */
 };
 
 struct blocked_thread { /* by serial */
     bool waits, over;   /* over: the wait has ended, and nothing says yet by whom */
     struct flow_state wait;
-    uint32_t owner;  /* MUTEX: as of now; 0: not known */
-    uint32_t server; /* REPLY: who has received it; 0: not known */
-    int32_t join;    /* tid that it joins */
-    uint32_t circle; /* index of the circle that it is in, plus 1; 0 */
+    uint32_t owner;   /* MUTEX: as of now; 0: not known */
+    uint32_t server;  /* REPLY: who has received it; 0: not known */
+    int32_t join;     /* tid that it joins; 0: not known */
+    uint32_t losses;  /* that had come when this was last looked at: blocked_of() */
+    uint32_t circle;  /* index of the circle that it is in, plus 1; 0 */
+    uint32_t waiting; /* place in blocked.waiting, plus 1; 0 */
 };
 
 struct blocked_cycle {
@@ -57,53 +62,85 @@ struct blocked {
     struct blocked_cycle cycles[BLOCKED_CYCLES];
     struct blocked_order orders[BLOCKED_ORDERS];
     unsigned norders;
+    uint32_t waiting[BLOCKED_WAITING]; /* serials of threads that wait for a mutex */
+    uint32_t nwaiting;
+    bool crowded; /* there was no room for one of them */
 };
 
-/* ---- who waits for whom ---------------------------------------------------------------- */
-
-/* The only living thread of a process, or its thread `tid`; 0: none, or several. */
-static uint32_t blocked_of_process(const struct diagnosis *d, int32_t pid, int32_t tid)
+/* A thread's record. The call that it waits in may be one of which a loss has left nothing. */
+static struct blocked_thread *blocked_of(const struct diagnosis *d, const struct blocked *b,
+                                         uint32_t serial)
 {
-    uint32_t only = 0;
+    struct blocked_thread *t = &b->threads[serial];
 
-    for (uint32_t i = 0; i < d->nliving; i++) {
-        const struct flow_thread *thread = d->threads[d->living[i]];
-
-        if (thread->pid == pid && (tid <= 0 || thread->tid == tid)) {
-            if (only != 0) {
-                return 0;
-            }
-            only = thread->serial;
-        }
+    if (t->losses != d->losses) {
+        t->server = 0;
+        t->join = 0;
+        t->losses = d->losses;
     }
-    return only;
+    return t;
 }
+
+/* Keeps which threads wait for a mutex: only these are looked through. */
+static void blocked_waiting_add(struct blocked *b, uint32_t serial)
+{
+    if (b->nwaiting == BLOCKED_WAITING) {
+        b->crowded = true;
+        return;
+    }
+    b->waiting[b->nwaiting++] = serial;
+    b->threads[serial].waiting = b->nwaiting;
+}
+
+static void blocked_waiting_remove(struct blocked *b, uint32_t serial)
+{
+    uint32_t place = b->threads[serial].waiting, last;
+
+    if (place != 0) {
+        last = b->waiting[--b->nwaiting];
+        b->waiting[place - 1] = last;
+        b->threads[last].waiting = place;
+        b->threads[serial].waiting = 0;
+    }
+}
+
+/* ---- who waits for whom ---------------------------------------------------------------- */
 
 /* The only thread of a process; 0: there are several, or may be some that no event has named. */
 static uint32_t blocked_only(const struct diagnosis *d, int32_t pid)
 {
-    return d->lossy || d->filtered || d->late ? 0 : blocked_of_process(d, pid, -1);
+    const struct flow_thread *only =
+        d->lossy || d->filtered || d->late ? NULL : flow_only(d->flow, pid);
+
+    return only == NULL ? 0 : only->serial;
+}
+
+static uint32_t blocked_joined(const struct diagnosis *d, int32_t pid, int32_t tid)
+{
+    const struct flow_thread *joined = tid > 0 ? flow_find(d->flow, pid, tid) : NULL;
+
+    return joined == NULL ? 0 : joined->serial;
 }
 
 /* The serial of the thread that one waits for; 0: it isn't known, or doesn't wait. */
 static uint32_t blocked_target(const struct diagnosis *d, const struct blocked *b, uint32_t serial)
 {
-    const struct blocked_thread *t = &b->threads[serial];
+    const struct blocked_thread *t = blocked_of(d, b, serial);
     const struct flow_thread *thread = d->threads[serial];
 
-    if (!t->waits || thread == NULL) {
+    if (!t->waits || thread == NULL || b->crowded) {
         return 0;
     }
     switch (t->wait.state) {
     case STATE_MUTEX:
-        return t->owner;
+        return d->threads[t->owner] == NULL ? 0 : t->owner;
     case STATE_REPLY:
         /* Any other thread of the process that received it can reply. */
         return t->server == blocked_only(d, thread->server) ? t->server : 0;
     case STATE_SEND:
         return thread->message == 0 ? 0 : blocked_only(d, thread->server);
     case STATE_JOIN:
-        return t->join > 0 ? blocked_of_process(d, thread->pid, t->join) : 0;
+        return blocked_joined(d, thread->pid, t->join);
     default:
         return 0;
     }
@@ -198,12 +235,10 @@ static void blocked_cycle_close(struct diagnosis *d, struct blocked *b, uint32_t
     }
     cycle->f.to = to;
     cycle->f.harm = to - cycle->since;
-    snprintf(cycle->f.why, sizeof(cycle->f.why),
-             "kymo why --thread %" PRId32 ":%" PRId32 " --from %" PRId64 "ns --to %" PRId64 "ns",
-             cycle->f.pid, cycle->f.tid, cycle->since, to);
+    life_why(cycle->f.pid, cycle->f.tid, cycle->since, to, cycle->f.why, sizeof(cycle->f.why));
     n = strlen(cycle->f.text);
     snprintf(cycle->f.text + n, sizeof(cycle->f.text) - n, ", for %s%s",
-             diagnosis_time(cycle->f.harm, time),
+             kymo_length_text(cycle->f.harm, time),
              d->ended ? ", until the capture's end" : ", until a timeout or a death ended it");
     diagnosis_add(d, &cycle->f);
 }
@@ -279,11 +314,10 @@ static void blocked_orders_find(struct diagnosis *d, struct blocked *b,
         b->threads[t->owner].wait.state == STATE_MUTEX && owner->pid == thread->pid) {
         blocked_order_note(d, b, owner, t->wait.object, b->threads[t->owner].wait.object);
     }
-    for (uint32_t i = 0; i < d->nliving; i++) {
-        const struct blocked_thread *other = &b->threads[d->living[i]];
+    for (uint32_t i = 0; i < b->nwaiting; i++) {
+        const struct blocked_thread *other = &b->threads[b->waiting[i]];
 
-        if (other->waits && other->wait.state == STATE_MUTEX && other->owner == thread->serial &&
-            d->threads[d->living[i]]->pid == thread->pid) {
+        if (other->owner == thread->serial && d->threads[b->waiting[i]]->pid == thread->pid) {
             blocked_order_note(d, b, thread, other->wait.object, t->wait.object);
         }
     }
@@ -304,11 +338,10 @@ static void blocked_handed(struct diagnosis *d, struct blocked *b, const struct 
                  ((call->what == __KER_SYNC_MUTEX_UNLOCK && call->object == t->wait.object) ||
                   (call->what == __KER_SYNC_CONDVAR_WAIT && call->mutex == t->wait.object));
     }
-    for (uint32_t i = 0; i < d->nliving; i++) {
-        struct blocked_thread *other = &b->threads[d->living[i]];
+    for (uint32_t i = 0; i < b->nwaiting; i++) {
+        struct blocked_thread *other = &b->threads[b->waiting[i]];
 
-        if (other != t && other->waits && other->wait.state == STATE_MUTEX &&
-            other->wait.object == t->wait.object && d->threads[d->living[i]]->pid == thread->pid) {
+        if (other->wait.object == t->wait.object && d->threads[b->waiting[i]]->pid == thread->pid) {
             other->owner = handed ? thread->serial : 0;
         }
     }
@@ -347,16 +380,20 @@ static void blocked_begin(struct diagnosis *d, void *self, struct flow_thread *t
     if (t->over) {
         blocked_ended(d, b, thread, state);
     }
+    blocked_waiting_remove(b, thread->serial);
     t->waits = blocked_counts(state->state);
     if (!t->waits) {
         return;
+    }
+    if (state->state == STATE_MUTEX) {
+        blocked_waiting_add(b, thread->serial);
     }
     t->wait = *state;
     t->owner = state->owner;
     if (state->state == STATE_MUTEX && state->owner == thread->serial) {
         t->owner = 0;
     }
-    if (!blocked_cycle_find(d, b, thread->serial) && state->state == STATE_MUTEX) {
+    if (!blocked_cycle_find(d, b, thread->serial) && state->state == STATE_MUTEX && !b->crowded) {
         blocked_orders_find(d, b, thread);
     }
 }
@@ -376,6 +413,7 @@ static void blocked_span(struct diagnosis *d, void *self, const struct flow_thre
         blocked_cycle_close(d, b, thread->serial, to,
                             d->ended || (cycle != NULL && !cycle->messages));
     }
+    blocked_waiting_remove(b, thread->serial);
     t->waits = false;
     t->over = ended;
 }
@@ -386,13 +424,8 @@ static void blocked_gone(struct diagnosis *d, void *self, const struct flow_thre
     struct blocked *b = self;
 
     blocked_cycle_close(d, b, thread->serial, ns, true);
+    blocked_waiting_remove(b, thread->serial);
     b->threads[thread->serial] = (struct blocked_thread){.waits = false};
-    for (uint32_t i = 0; i < d->nliving; i++) {
-        struct blocked_thread *other = &b->threads[d->living[i]];
-
-        other->owner = other->owner == thread->serial ? 0 : other->owner;
-        other->server = other->server == thread->serial ? 0 : other->server;
-    }
 }
 
 /* ---- steps ----------------------------------------------------------------------------- */
@@ -405,27 +438,16 @@ static void blocked_step(struct diagnosis *d, void *self, const struct flow_step
 
     if (step->role == FLOW_BEGIN && step->thread != NULL && step->slice->kind == FLOW_CALL &&
         step->slice->what == __KER_THREAD_JOIN) {
-        b->threads[step->thread->serial].join =
+        blocked_of(d, b, step->thread->serial)->join =
             kev_capture_words(d->capture, &words) > 0 ? (int32_t)words[0] : 0;
     }
     if (step->message == FLOW_NONE || step->message == FLOW_REPLIED || step->client == NULL) {
         return;
     }
-    t = &b->threads[step->client->serial];
+    t = blocked_of(d, b, step->client->serial);
     t->server = step->message == FLOW_SENT || step->party == NULL ? 0 : step->party->serial;
     if (t->server != 0) {
         blocked_cycle_find(d, b, step->client->serial);
-    }
-}
-
-/* The call that a thread waits in may be one of which nothing is in the capture. */
-static void blocked_lose(struct diagnosis *d, void *self)
-{
-    struct blocked *b = self;
-
-    for (uint32_t i = 0; i < d->nliving; i++) {
-        b->threads[d->living[i]].join = 0;
-        b->threads[d->living[i]].server = 0;
     }
 }
 
@@ -444,11 +466,22 @@ static void blocked_process_ended(struct diagnosis *d, void *self, int32_t pid)
     b->norders = n;
 }
 
+static void blocked_end(struct diagnosis *d, void *self)
+{
+    const struct blocked *b = self;
+
+    for (unsigned i = 0; b->crowded && i < 2; i++) {
+        diagnosis_untold(d, i == 0 ? FINDING_DEADLOCK : FINDING_LOCK_ORDER,
+                         "more than 4096 threads waited for mutexes at a time",
+                         "kymo cut --from --to takes a part with fewer");
+    }
+}
+
 const struct family family_blocked = {.bytes = sizeof(struct blocked),
                                       .each = sizeof(struct blocked_thread),
                                       .begin = blocked_begin,
                                       .span = blocked_span,
                                       .gone = blocked_gone,
                                       .step = blocked_step,
-                                      .lose = blocked_lose,
-                                      .ended = blocked_process_ended};
+                                      .ended = blocked_process_ended,
+                                      .end = blocked_end};

@@ -59,7 +59,7 @@ static int diagnose_list(void)
 /* Returns the exit status, -1 to continue. */
 static int diagnose_only(struct diagnose_request *r, const char *names)
 {
-    while (*names != '\0') {
+    for (bool more = true; more;) {
         size_t n = strcspn(names, ",");
         unsigned kind = 0;
 
@@ -68,11 +68,12 @@ static int diagnose_only(struct diagnose_request *r, const char *names)
             kind++;
         }
         if (kind == FINDINGS) {
-            return kymo_usage("diagnose", "diagnose: --only: unknown kind %.*s: --list prints them",
-                              (int)n, names);
+            return kymo_usage("diagnose", "diagnose: --only: %s%.*s: --list prints them",
+                              n == 0 ? "a kind is missing" : "unknown kind ", (int)n, names);
         }
         r->only |= 1u << kind;
-        names += n + (names[n] == ',');
+        more = names[n] == ',';
+        names += n + more;
     }
     return -1;
 }

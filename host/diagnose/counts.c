@@ -7,12 +7,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "abi/sys/kercalls.h"
 #include "host/diagnose/own.h"
 #include "host/event_numbers.h"
 #include "host/kymo.h"
+#include "host/when.h"
 #include "trace/slot.h"
 
 enum {
@@ -40,6 +40,7 @@ static const char *const counts_names[] = {"channels", "connections", "timers", 
 struct counts_of {
     bool used;
     int32_t pid;
+    uint32_t losses; /* that had come when it was begun: after one nobody knows what was freed */
     enum counts_resource resource;
     int64_t net, made, first;
     int64_t at[COUNTS_SAMPLES], value[COUNTS_SAMPLES]; /* of each `every`th event */
@@ -49,6 +50,7 @@ struct counts_of {
 struct counts_thread { /* by serial */
     int64_t yields_since, failures_since;
     uint32_t yields, failures, failed; /* failed: number of the call */
+    uint32_t losses;                   /* that had come when it was last looked at */
 };
 
 struct counts {
@@ -64,15 +66,22 @@ struct counts {
 
 /* ---- what grows ------------------------------------------------------------------------ */
 
-static struct counts_of *counts_find(struct counts *c, int32_t pid, enum counts_resource resource)
+static bool counts_valid(const struct diagnosis *d, const struct counts_of *of)
+{
+    return of->used && of->losses == d->losses;
+}
+
+static struct counts_of *counts_find(const struct diagnosis *d, struct counts *c, int32_t pid,
+                                     enum counts_resource resource)
 {
     uint32_t at = (uint32_t)pid * 0x9e3779b1u + resource * 0x85ebca6bu;
 
     for (unsigned i = 0; i < 16; i++) {
         struct counts_of *of = &c->all[(at + i) % COUNTS_TABLE];
 
-        if (!of->used) {
-            *of = (struct counts_of){.used = true, .pid = pid, .resource = resource, .every = 1};
+        if (!counts_valid(d, of)) {
+            *of = (struct counts_of){
+                .used = true, .pid = pid, .losses = d->losses, .resource = resource, .every = 1};
         }
         if (of->pid == pid && of->resource == resource) {
             return of;
@@ -84,7 +93,7 @@ static struct counts_of *counts_find(struct counts *c, int32_t pid, enum counts_
 static void counts_add(struct diagnosis *d, struct counts *c, int32_t pid,
                        enum counts_resource resource, int change)
 {
-    struct counts_of *of = counts_find(c, pid, resource);
+    struct counts_of *of = counts_find(d, c, pid, resource);
 
     if (of == NULL || (change < 0 && of->net == 0)) {
         return; /* it was made before the capture */
@@ -141,18 +150,17 @@ static void counts_end(struct diagnosis *d, void *self)
     for (unsigned i = 0; i < COUNTS_TABLE; i++) {
         const struct counts_of *of = &c->all[i];
         bool queue = of->resource == COUNTS_PULSES;
-        const char *name;
         char process[96], time[32];
 
-        if (!of->used || of->net < (queue ? COUNTS_QUEUE : COUNTS_LEAK) || !counts_grows(d, of)) {
+        if (!counts_valid(d, of) || of->net < (queue ? COUNTS_QUEUE : COUNTS_LEAK) ||
+            !counts_grows(d, of)) {
             continue;
         }
         struct finding f =
             diagnosis_finding(d, queue ? FINDING_QUEUE : FINDING_LEAK, NULL, of->first, d->now);
-        name = kev_capture_name(d->capture, of->pid, KEV_NOBODY);
         f.pid = of->pid;
         f.part = of->resource;
-        snprintf(f.name, sizeof(f.name), "%s", name == NULL ? "" : name);
+        snprintf(f.name, sizeof(f.name), "%s", diagnosis_process_name(d, of->pid));
         f.harm = of->net;
         snprintf(f.text, sizeof(f.text),
                  queue ? "%s has %" PRId64 " %s that it has not received, of %" PRId64
@@ -160,20 +168,8 @@ static void counts_end(struct diagnosis *d, void *self)
                        : "%s has %" PRId64 " %s that it has not freed, of %" PRId64
                          " that it made in %s, and they become more",
                  diagnosis_process(d, of->pid, process), of->net, counts_names[of->resource],
-                 of->made, diagnosis_time(d->now - of->first, time));
+                 of->made, kymo_length_text(d->now - of->first, time));
         diagnosis_add(d, &f);
-    }
-}
-
-/* After a loss nobody knows what was freed or received. */
-static void counts_lose(struct diagnosis *d, void *self)
-{
-    struct counts *c = self;
-
-    (void)d;
-    memset(c->all, 0, sizeof(c->all));
-    for (uint32_t i = 0; i < c->nthreads; i++) {
-        c->threads[i] = (struct counts_thread){.yields = 0};
     }
 }
 
@@ -189,7 +185,7 @@ static void counts_process_ended(struct diagnosis *d, void *self, int32_t pid)
     struct counts *c = self;
 
     (void)d;
-    for (unsigned i = 0; i < COUNTS_TABLE; i++) {
+    for (unsigned i = 0; i < COUNTS_TABLE && pid >= 0; i++) {
         if (c->all[i].used && c->all[i].pid == pid) {
             counts_forget(&c->all[i]);
         }
@@ -197,9 +193,9 @@ static void counts_process_ended(struct diagnosis *d, void *self, int32_t pid)
 }
 
 /* A channel's pulses are gone with it, and no event tells how many these were. */
-static void counts_channel_destroyed(struct counts *c, int32_t pid)
+static void counts_channel_destroyed(const struct diagnosis *d, struct counts *c, int32_t pid)
 {
-    struct counts_of *of = counts_find(c, pid, COUNTS_PULSES);
+    struct counts_of *of = counts_find(d, c, pid, COUNTS_PULSES);
 
     if (of != NULL) {
         counts_forget(of);
@@ -218,7 +214,7 @@ static void counts_spins(struct diagnosis *d, const struct flow_thread *thread, 
     f.harm = times;
     snprintf(f.text, sizeof(f.text), "%s called %.40s %" PRIu32 " times in %s%s",
              diagnosis_name(d, thread, name), call == NULL ? "the kernel" : call, times,
-             diagnosis_time(d->now - since, time), how);
+             kymo_length_text(d->now - since, time), how);
     diagnosis_add(d, &f);
 }
 
@@ -261,6 +257,9 @@ static void counts_call(struct diagnosis *d, struct counts *c, const struct flow
     uint32_t error = failed ? words[1] : 0, number = (uint32_t)step->slice->what;
     int32_t pid = step->thread->pid;
 
+    if (t->losses != d->losses) {
+        *t = (struct counts_thread){.losses = d->losses};
+    }
     if (number == __KER_SCHED_YIELD) {
         counts_yield(d, t, step->thread);
     }
@@ -275,7 +274,7 @@ static void counts_call(struct diagnosis *d, struct counts *c, const struct flow
     if (number == __KER_CHANNEL_CREATE || number == __KER_CHANNEL_DESTROY) {
         counts_add(d, c, pid, COUNTS_CHANNELS, number == __KER_CHANNEL_CREATE ? 1 : -1);
         if (number == __KER_CHANNEL_DESTROY) {
-            counts_channel_destroyed(c, pid);
+            counts_channel_destroyed(d, c, pid);
         }
     } else if (number == __KER_CONNECT_ATTACH || number == __KER_CONNECT_DETACH) {
         counts_add(d, c, pid, COUNTS_CONNECTIONS, number == __KER_CONNECT_ATTACH ? 1 : -1);
@@ -313,6 +312,5 @@ static void counts_step(struct diagnosis *d, void *self, const struct flow_step 
 const struct family family_counts = {.bytes = sizeof(struct counts),
                                      .each = sizeof(struct counts_thread),
                                      .step = counts_step,
-                                     .lose = counts_lose,
                                      .ended = counts_process_ended,
                                      .end = counts_end};

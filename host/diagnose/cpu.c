@@ -9,6 +9,7 @@
 
 #include "host/diagnose/own.h"
 #include "host/kymo.h"
+#include "host/when.h"
 
 enum {
     CPU_NUMBERS = 1024,        /* interrupts of a CPU that are counted apart, if not more */
@@ -23,6 +24,7 @@ enum {
 struct cpu_interrupt {
     int64_t since, begun, busy;
     uint64_t count, number;
+    uint32_t losses; /* that had come when it was entered: its exit is not the next one after one */
     bool open;
 };
 
@@ -78,7 +80,7 @@ static void cpu_idle_check(struct diagnosis *d, const struct cpu *c,
     f.harm = most;
     snprintf(f.text, sizeof(f.text),
              "CPU %u was idle for %s while %s was READY: does its runmask leave that CPU out?", on,
-             diagnosis_time(most, time), diagnosis_name(d, thread, name));
+             kymo_length_text(most, time), diagnosis_name(d, thread, name));
     diagnosis_add(d, &f);
 }
 
@@ -91,7 +93,7 @@ static void cpu_starved(struct diagnosis *d, const struct cpu *c, const struct f
 
     f.harm = to - state->since;
     n = snprintf(f.text, sizeof(f.text), "%s was READY and did not run for %s%s",
-                 diagnosis_name(d, thread, name), diagnosis_time(f.harm, time),
+                 diagnosis_name(d, thread, name), kymo_length_text(f.harm, time),
                  d->ended ? ", until the capture's end" : "");
     if (state->priority >= 0) {
         n += snprintf(f.text + n, sizeof(f.text) - (size_t)n, ", at priority %d", state->priority);
@@ -152,7 +154,7 @@ static void cpu_moved(struct diagnosis *d, struct cpu *c, const struct flow_thre
         f.harm = m->moves;
         snprintf(f.text, sizeof(f.text), "%s changed its CPU %" PRIu32 " times in %s",
                  diagnosis_name(d, thread, name), m->moves,
-                 diagnosis_time(state->since - m->since, time));
+                 kymo_length_text(state->since - m->since, time));
         diagnosis_add(d, &f);
     }
     *m = (struct cpu_moves){.since = state->since, .on = m->on};
@@ -196,7 +198,7 @@ static void cpu_window(struct diagnosis *d, struct cpu_interrupt *of, uint32_t n
         f.harm = of->busy;
         snprintf(f.text, sizeof(f.text),
                  "interrupt %" PRIu32 " came %" PRIu64 " times in %s, and took %s of CPU %" PRId32,
-                 number, of->count, diagnosis_time(took, time), diagnosis_time(of->busy, busy),
+                 number, of->count, kymo_length_text(took, time), kymo_length_text(of->busy, busy),
                  d->item->cpu);
         diagnosis_add(d, &f);
     }
@@ -221,21 +223,10 @@ static void cpu_step(struct diagnosis *d, void *self, const struct flow_step *st
         of->count++;
         of->begun = step->ns;
         of->open = true;
-    } else if (step->role == FLOW_END && of->open) {
+        of->losses = d->losses;
+    } else if (step->role == FLOW_END && of->open && of->losses == d->losses) {
         of->busy += step->ns - of->begun;
         of->open = false;
-    }
-}
-
-static void cpu_lose(struct diagnosis *d, void *self)
-{
-    struct cpu *c = self;
-
-    (void)d;
-    for (unsigned i = 0; i < FLOW_CPUS; i++) {
-        for (unsigned n = 0; n < CPU_NUMBERS; n++) {
-            c->cpus[i].interrupts[n].open = false;
-        }
     }
 }
 
@@ -243,5 +234,4 @@ const struct family family_cpu = {.bytes = sizeof(struct cpu),
                                   .each = sizeof(struct cpu_moves),
                                   .begin = cpu_begin,
                                   .span = cpu_span,
-                                  .step = cpu_step,
-                                  .lose = cpu_lose};
+                                  .step = cpu_step};

@@ -14,7 +14,7 @@
 #include "host/kev/kev.h"
 
 enum finding_kind {
-#define FINDING(id, name, title, unit, needs) FINDING_##id,
+#define FINDING(id, name, title, unit, needs, rests) FINDING_##id,
 #include "host/diagnose/findings.def"
 #undef FINDING
     FINDINGS

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 
 #include "abi/sys/kercalls.h"
-#include "host/diagnose/inversion.h"
+#include "host/flow/inversion.h"
 #include "host/diagnose/own.h"
 #include "host/kymo.h"
+#include "host/when.h"
 
 enum {
     INVERTED_MS = 1,          /* unbounded */
@@ -61,12 +62,12 @@ static void inverted_found(void *arg, const struct inversion *found)
     n = snprintf(f.text, sizeof(f.text),
                  "%s inversion: %s at priority %d waited %s %s, for %s at %d",
                  unbounded ? "unbounded" : "bounded", diagnosis_name(d, found->thread, name),
-                 found->own, diagnosis_time(f.harm, time), inversion_for(found->state),
+                 found->own, kymo_length_text(f.harm, time), inversion_for(found->state),
                  diagnosis_name(d, found->by, by), found->priority);
     if (unbounded) {
         snprintf(f.text + n, sizeof(f.text) - (size_t)n, ", while %s at %d ran for %s",
                  diagnosis_name(d, found->middle, middle), found->middle_priority,
-                 diagnosis_time(found->middle_ns, part));
+                 kymo_length_text(found->middle_ns, part));
     }
     diagnosis_add(d, &f);
 }

@@ -12,6 +12,7 @@
 #include "host/diagnose/own.h"
 #include "host/event_numbers.h"
 #include "host/kymo.h"
+#include "host/when.h"
 #include "trace/slot.h"
 
 enum {
@@ -163,7 +164,7 @@ static void messages_late(struct diagnosis *d, struct messages *b, const struct 
         snprintf(f.text, sizeof(f.text),
                  "%s has waited %s for %s to receive its message; the process has received none "
                  "in that time",
-                 name, diagnosis_time(waited, time), server);
+                 name, kymo_length_text(waited, time), server);
         diagnosis_add(d, &f);
     } else if (t->state == STATE_REPLY && kind != NULL && (t->word & 0xffff) != MESSAGES_IO_READ &&
                kind->answered >= MESSAGES_ANSWERED && waited / MESSAGES_TIMES >= kind->longest) {
@@ -171,8 +172,8 @@ static void messages_late(struct diagnosis *d, struct messages *b, const struct 
         snprintf(f.text, sizeof(f.text),
                  "%s has waited %s for the reply of %s; %" PRIu64 " messages of the same kind were "
                  "answered, each within %s",
-                 name, diagnosis_time(waited, time), server, kind->answered,
-                 diagnosis_time(kind->longest, longest));
+                 name, kymo_length_text(waited, time), server, kind->answered,
+                 kymo_length_text(kind->longest, longest));
         diagnosis_add(d, &f);
     }
 }

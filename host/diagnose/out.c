@@ -10,6 +10,7 @@
 
 #include "host/diagnose/diagnose.h"
 #include "host/escape.h"
+#include "host/json_text.h"
 #include "host/kymo.h"
 
 /* A line's text without control characters; for free(). */
@@ -24,17 +25,8 @@ static char *diagnose_out_plain(const char *text)
 
 static void diagnose_out_string(const char *key, const char *text)
 {
-    char *plain = diagnose_out_plain(text);
-
-    printf(",\"%s\":\"", key);
-    for (const char *at = plain; *at; at++) {
-        if (*at == '"' || *at == '\\') {
-            putchar('\\');
-        }
-        putchar(*at);
-    }
-    putchar('"');
-    free(plain);
+    printf(",\"%s\":", key);
+    json_put(stdout, text);
 }
 
 static void diagnose_out_why(const struct finding *f, const char *path, char *to, size_t room)

@@ -7,7 +7,6 @@
 #include "host/flow/flow.h"
 
 #define DIAGNOSE_MS 1000000
-#define DIAGNOSE_CALL_WORDS 6
 
 enum { /* needs */
        D_THREAD = 1,
@@ -15,7 +14,11 @@ enum { /* needs */
        D_COMM = 4,
        D_INT = 8,
        D_SYSTEM = 16,
-       D_PRIORITY = 32,
+};
+
+enum { /* rests, see findings.def */
+       D_PRESENT = 1,
+       D_WHOLE = 2,
 };
 
 struct diagnosis {
@@ -24,19 +27,20 @@ struct diagnosis {
     const struct kev_item *item;
     struct flow_thread **threads; /* by serial; NULL: gone */
     uint32_t nthreads;            /* room */
-    uint32_t *living;             /* serials of threads that live */
+    uint32_t *living;             /* serials of threads that live; flow_thread.mark: where */
     uint32_t nliving, living_room;
     struct finding found[FINDINGS][FINDING_MOST];
     unsigned nfound[FINDINGS];
     struct untold *untold;
     uint32_t only;
-    int64_t now;   /* ns of the newest item */
-    bool ended;    /* the capture's end: what ends now lasts */
-    bool lossy;    /* events that findings need were lost so far */
-    bool partial;  /* any event may be missing: a gate, pauses, unknown filters */
-    bool filtered; /* the header says that some events were left out */
-    bool late;     /* of what was before the first event the capture says nothing */
-    void *self[8]; /* of the families */
+    int64_t now;     /* ns of the newest item */
+    bool ended;      /* the capture's end: what ends now lasts */
+    uint32_t losses; /* that came so far: what was noted before the newest may be out of date */
+    bool lossy;      /* events that findings need were among them */
+    bool partial;    /* any event may be missing: a gate, pauses, unknown filters */
+    bool filtered;   /* the header says that some events were left out */
+    bool late;       /* of what was before the first event the capture says nothing */
+    void *self[8];   /* of the families */
 };
 
 /* A family's records of threads; at the start of its `self` if it has `each`. */
@@ -56,7 +60,7 @@ struct family {
                  const struct flow_state *, int64_t to, bool ended);
     void (*gone)(struct diagnosis *, void *self, const struct flow_thread *, int64_t ns);
     void (*step)(struct diagnosis *, void *self, const struct flow_step *);
-    void (*lose)(struct diagnosis *, void *self);
+    void (*lose)(struct diagnosis *, void *self); /* `losses` has grown; takes no walk */
     /* A process has ended, and its pid may be used again; -1: any may have, by a loss. */
     void (*ended)(struct diagnosis *, void *self, int32_t pid);
     void (*end)(struct diagnosis *, void *self); /* after the flow's */
@@ -74,11 +78,12 @@ struct finding diagnosis_finding(struct diagnosis *, enum finding_kind, const st
                                  int64_t from, int64_t to);
 void diagnosis_untold(struct diagnosis *, enum finding_kind, const char *reason,
                       const char *remedy);
+/* "": no event has named it. */
+const char *diagnosis_process_name(const struct diagnosis *, int32_t pid);
 /* "process 5 name", or "process 5" if no event has named it. */
 const char *diagnosis_process(const struct diagnosis *, int32_t pid, char text[96]);
 /* "name 5:1" */
 const char *diagnosis_name(const struct diagnosis *, const struct flow_thread *, char text[96]);
-const char *diagnosis_time(int64_t ns, char text[32]);
 /* An array by serials, grown with zeroes so that `serial` is in it. */
 void *diagnosis_grow(void *array, uint32_t *room, uint32_t serial, size_t bytes);
 

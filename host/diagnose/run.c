@@ -11,16 +11,17 @@
 #include "host/diagnose/own.h"
 #include "host/event_numbers.h"
 #include "host/kymo.h"
+#include "host/life.h"
 #include "host/verify/verify.h"
 #include "trace/slot.h"
 
 static const struct {
     const char *name, *title, *unit;
-    uint32_t needs;
+    uint32_t needs, rests;
 } run_kinds[FINDINGS] = {
 #define NS "ns"
 #define COUNT "count"
-#define FINDING(id, name, title, unit, needs) {name, title, unit, needs},
+#define FINDING(id, name, title, unit, needs, rests) {name, title, unit, needs, rests},
 #include "host/diagnose/findings.def"
 #undef FINDING
 #undef NS
@@ -32,15 +33,6 @@ static const struct family *const run_families[] = {
     &family_inversion, &family_cpu,     &family_counts,
 };
 #define RUN_FAMILIES (sizeof(run_families) / sizeof(run_families[0]))
-
-/* Kinds that rest on what is in the capture, and on nothing that isn't. */
-static const uint32_t run_partial =
-    1u << FINDING_CRASH | 1u << FINDING_LOST | 1u << FINDING_STORM | 1u << FINDING_SPIN;
-
-/* Kinds that a filter of classes, processes or threads leaves open, whatever it leaves out. */
-static const uint32_t run_filtered = 1u << FINDING_CRASH | 1u << FINDING_LEAK |
-                                     1u << FINDING_QUEUE | 1u << FINDING_NOT_RECEIVED |
-                                     1u << FINDING_UNANSWERED;
 
 _Static_assert(RUN_FAMILIES <= 8, "struct diagnosis has room for each");
 
@@ -73,34 +65,28 @@ void *diagnosis_grow(void *array, uint32_t *room, uint32_t serial, size_t bytes)
     return array;
 }
 
+const char *diagnosis_process_name(const struct diagnosis *d, int32_t pid)
+{
+    const char *name = kev_capture_name(d->capture, pid, KEV_NOBODY);
+
+    return name == NULL ? "" : name;
+}
+
 const char *diagnosis_name(const struct diagnosis *d, const struct flow_thread *thread,
                            char text[96])
 {
-    const char *name = kev_capture_name(d->capture, thread->pid, KEV_NOBODY);
+    const char *name = diagnosis_process_name(d, thread->pid);
 
-    snprintf(text, 96, "%.40s%s%" PRId32 ":%" PRId32, name == NULL ? "" : name,
-             name == NULL ? "" : " ", thread->pid, thread->tid);
+    snprintf(text, 96, "%.40s%s%" PRId32 ":%" PRId32, name, name[0] == '\0' ? "" : " ", thread->pid,
+             thread->tid);
     return text;
 }
 
 const char *diagnosis_process(const struct diagnosis *d, int32_t pid, char text[96])
 {
-    const char *name = kev_capture_name(d->capture, pid, KEV_NOBODY);
-    bool named = name != NULL && name[0] != '\0';
+    const char *name = diagnosis_process_name(d, pid);
 
-    snprintf(text, 96, "process %" PRId32 "%s%.40s", pid, named ? " " : "", named ? name : "");
-    return text;
-}
-
-const char *diagnosis_time(int64_t ns, char text[32])
-{
-    if (ns < 1000000) {
-        snprintf(text, 32, "%.3g us", (double)ns / 1e3);
-    } else if (ns < 999500000) {
-        snprintf(text, 32, "%.3g ms", (double)ns / 1e6);
-    } else {
-        snprintf(text, 32, "%.3f s", (double)ns / 1e9);
-    }
+    snprintf(text, 96, "process %" PRId32 "%s%.40s", pid, name[0] == '\0' ? "" : " ", name);
     return text;
 }
 
@@ -109,18 +95,13 @@ struct finding diagnosis_finding(struct diagnosis *d, enum finding_kind kind,
 {
     struct finding f = {
         .kind = kind, .count = 1, .from = from, .to = to, .pid = -1, .tid = -1, .cpu = -1};
-    const char *name;
 
     if (thread != NULL) {
         f.pid = thread->pid;
         f.tid = thread->tid;
         f.life = thread->serial;
-        name = kev_capture_name(d->capture, f.pid, KEV_NOBODY);
-        snprintf(f.name, sizeof(f.name), "%s", name == NULL ? "" : name);
-        snprintf(f.why, sizeof(f.why),
-                 "kymo why --thread %" PRId32 ":%" PRId32 " --from %" PRId64 "ns --to %" PRId64
-                 "ns",
-                 f.pid, f.tid, from, to);
+        snprintf(f.name, sizeof(f.name), "%s", diagnosis_process_name(d, f.pid));
+        life_why(f.pid, f.tid, from, to, f.why, sizeof(f.why));
     }
     return f;
 }
@@ -129,10 +110,11 @@ void diagnosis_add(struct diagnosis *d, const struct finding *f)
 {
     struct finding *all = d->found[f->kind], *least = NULL;
     unsigned *n = &d->nfound[f->kind];
+    uint32_t rests = run_kinds[f->kind].rests;
     uint64_t count;
 
-    if (!(d->only >> f->kind & 1) || (d->partial && !(run_partial >> f->kind & 1)) ||
-        (d->filtered && f->kind != FINDING_CRASH && run_filtered >> f->kind & 1)) {
+    if (!(d->only >> f->kind & 1) ||
+        (!(rests & D_PRESENT) && (d->partial || (d->filtered && rests & D_WHOLE)))) {
         return;
     }
     for (unsigned i = 0; i < *n; i++) {
@@ -174,6 +156,7 @@ static void run_thread(void *arg, struct flow_thread *thread, int64_t ns)
         diagnosis_grow(d->threads, &d->nthreads, thread->serial, sizeof(struct flow_thread *));
     d->threads[thread->serial] = thread;
     d->living = diagnosis_grow(d->living, &d->living_room, d->nliving, sizeof(*d->living));
+    thread->mark = d->nliving;
     d->living[d->nliving++] = thread->serial;
     for (unsigned i = 0; i < RUN_FAMILIES; i++) {
         if (run_families[i]->each > 0) {
@@ -197,13 +180,9 @@ static void run_gone(void *arg, const struct flow_thread *thread, int64_t ns)
             run_families[i]->gone(d, d->self[i], thread, ns);
         }
     }
+    d->living[thread->mark] = d->living[--d->nliving]; /* another one, or itself */
+    d->threads[d->living[thread->mark]]->mark = thread->mark;
     d->threads[thread->serial] = NULL;
-    for (uint32_t i = 0; i < d->nliving; i++) {
-        if (d->living[i] == thread->serial) {
-            d->living[i] = d->living[--d->nliving];
-            break;
-        }
-    }
 }
 
 static void diagnose_run_begin(void *arg, struct flow_thread *thread, struct flow_state *state)
@@ -269,6 +248,7 @@ static void run_lose(struct diagnosis *d)
 
     d->lossy |= run_class(loss->class_id) != 0;
     flow_lose(d->flow, d->item);
+    d->losses++;
     for (unsigned i = 0; i < RUN_FAMILIES; i++) {
         if (run_families[i]->lose != NULL) {
             run_families[i]->lose(d, d->self[i]);
@@ -306,7 +286,7 @@ static void run_scope(struct diagnosis *d, const struct kev_loss *scope)
         d->filtered = true;
         snprintf(reason, sizeof(reason), "recorded were %.140s", scope->text);
         for (unsigned kind = 0; kind < FINDINGS; kind++) {
-            if (run_filtered >> kind & 1) {
+            if (run_kinds[kind].rests & D_WHOLE) {
                 diagnosis_untold(d, kind, reason, "record all classes, see tracelogger(1)");
             }
         }

@@ -220,6 +220,8 @@ void flow_count(const struct flow *flow, unsigned *ready, unsigned *unknown);
 
 /* Returns the thread that has these numbers now; NULL: none of which an event was met. */
 struct flow_thread *flow_find(struct flow *flow, int32_t pid, int32_t tid);
+/* Returns the process's thread if it is the only one; NULL: it has none, or several. */
+struct flow_thread *flow_only(const struct flow *flow, int32_t pid);
 
 /* "REPLY"; "unknown". */
 const char *flow_state_name(unsigned state);

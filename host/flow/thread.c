@@ -101,6 +101,14 @@ struct flow_thread *flow_find(struct flow *flow, int32_t pid, int32_t tid)
     return flow_thread_find(flow, pid, tid);
 }
 
+struct flow_thread *flow_only(const struct flow *flow, int32_t pid)
+{
+    const struct flow_process *process = flow_process_find(flow, pid);
+    struct flow_thread *first = process == NULL ? NULL : process->threads;
+
+    return first == NULL || first->sibling != NULL ? NULL : first;
+}
+
 /* Its end was not seen. */
 static void flow_thread_gone(struct flow *flow, struct flow_thread *thread, int64_t ns)
 {

@@ -13,6 +13,7 @@
 #include "host/kymo.h"
 #include "host/life.h"
 #include "host/memory_stream.h"
+#include "host/when.h"
 #include "host/why/why.h"
 
 #define WORDS_AT 27 /* after time and length */
@@ -22,20 +23,6 @@
 #define NAME_MOST 64
 
 static FILE *why_text_to; /* standard output, or the text that is folded for a terminal */
-
-static const char *why_text_duration(int64_t ns, char text[32])
-{
-    if (ns < 1000) {
-        snprintf(text, 32, "%" PRId64 " ns", ns);
-    } else if (ns < 1000000) {
-        snprintf(text, 32, "%.3g us", (double)ns / 1e3);
-    } else if (ns < 999500000) {
-        snprintf(text, 32, "%.3g ms", (double)ns / 1e6);
-    } else {
-        snprintf(text, 32, "%.3f s", (double)ns / 1e9);
-    }
-    return text;
-}
 
 static void why_text_thread_put(const struct timeline *timeline, uint32_t index)
 {
@@ -106,12 +93,12 @@ static void ready_put(const struct why *why, const struct why_part *part)
         fprintf(why_text_to, "%s", i == 0 ? "; meanwhile " : ", ");
         if (ran[i].idle) {
             fprintf(why_text_to, "CPU %d was idle for %s", timeline->threads[ran[i].thread].tid - 1,
-                    why_text_duration(ran[i].ns, text));
+                    kymo_length_text(ran[i].ns, text));
         } else if (ran[i].thread == TIMELINE_NONE) {
-            fprintf(why_text_to, "nobody knows who ran %s", why_text_duration(ran[i].ns, text));
+            fprintf(why_text_to, "nobody knows who ran %s", kymo_length_text(ran[i].ns, text));
         } else {
             why_text_thread_put(timeline, ran[i].thread);
-            fprintf(why_text_to, " ran %s", why_text_duration(ran[i].ns, text));
+            fprintf(why_text_to, " ran %s", kymo_length_text(ran[i].ns, text));
             why_text_priority_put(ran[i].priority);
         }
     }
@@ -184,7 +171,7 @@ static void why_text_part_put(const struct why *why, const struct why_part *part
     char text[32];
 
     fprintf(why_text_to, "  %13.6f %9s  %*s", (double)part->from / 1e9,
-            why_text_duration(part->to - part->from, text),
+            kymo_length_text(part->to - part->from, text),
             2 * (part->depth < 12 ? part->depth : 12), "");
     why_text_thread_put(timeline, part->thread);
     fprintf(why_text_to, "  ");
@@ -208,8 +195,8 @@ static void folded_put(unsigned n, int64_t ns)
     char text[32];
 
     if (n > 0) {
-        fprintf(why_text_to, "  %13s %9s  (%u shorter stretch%s)\n", "",
-                why_text_duration(ns, text), n, n == 1 ? "" : "es");
+        fprintf(why_text_to, "  %13s %9s  (%u shorter stretch%s)\n", "", kymo_length_text(ns, text),
+                n, n == 1 ? "" : "es");
     }
 }
 
@@ -228,7 +215,7 @@ static void inversions_put(const struct why *why)
         fprintf(why_text_to, " at %d, while ", found->holder_priority);
         why_text_thread_put(why->timeline, found->middle);
         fprintf(why_text_to, " at %d ran %s\n", found->middle_priority,
-                why_text_duration(found->ns, text));
+                kymo_length_text(found->ns, text));
     }
 }
 
@@ -258,7 +245,7 @@ static void why_text_put(const struct why *why, bool all)
 
     why_text_thread_put(why->timeline, why->thread);
     fprintf(why_text_to, ", from %.6f to %.6f: %s\n", (double)why->from / 1e9,
-            (double)why->to / 1e9, why_text_duration(why->to - why->from, text));
+            (double)why->to / 1e9, kymo_length_text(why->to - why->from, text));
     for (uint32_t i = 0; i < why->nparts; i++) {
         const struct why_part *part = &why->parts[i];
 

@@ -6,7 +6,9 @@
  */
 #include <string.h>
 
+#include "abi/sys/kercalls.h"
 #include "abi/sys/states.h"
+#include "abi/sys/trace.h"
 #include "host/event_numbers.h"
 #include "host/pr_th.h"
 #include "test/host/fabricate/mkcapture.h"
@@ -128,12 +130,54 @@ static void mkhostile_nobody(struct mk *mk, uint32_t n)
     }
 }
 
+/* n threads that live at once, and end one after the other. */
+static void mkhostile_crowd(struct mk *mk, uint32_t n)
+{
+    mkhostile_threads(mk, n);
+    for (uint32_t i = 0; i < n; i++) {
+        mkhostile_put(mk, TRACE_CLASS_PR_TH, PR_TH_DESTROY, 2 + i % 3, 1 + i / 3);
+    }
+}
+
+/* n threads that wait for one mutex, and get it in turn, each from the one before. */
+static void mkhostile_mutex(struct mk *mk, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        mkhostile_put(mk, TRACE_CLASS_PR_TH, STATE_RUNNING, 2, 2 + i);
+        mkhostile_put(mk, TRACE_CLASS_KER_CALL, __KER_SYNC_MUTEX_LOCK, 0x1000, 1);
+        mkhostile_put(mk, TRACE_CLASS_PR_TH, STATE_MUTEX, 2, 2 + i);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        mkhostile_put(mk, TRACE_CLASS_PR_TH, STATE_RUNNING, 2, 1 + i);
+        mkhostile_put(mk, TRACE_CLASS_KER_CALL, __KER_SYNC_MUTEX_UNLOCK, 0x1000, 0);
+        mkhostile_put(mk, TRACE_CLASS_PR_TH, STATE_READY, 2, 2 + i);
+    }
+}
+
+/* n threads, and n losses. */
+static void mkhostile_losses(struct mk *mk, uint32_t n)
+{
+    mkhostile_threads(mk, n);
+    for (uint32_t i = 0; i < n; i++) {
+        mk_dropped(mk, 0, KYMO_DROP_NOBUFFER, TRACE_CLASS_PR_TH, 1);
+        mkhostile_put(mk, TRACE_CLASS_PR_TH, STATE_READY, 2, 1 + i / 3);
+    }
+}
+
 const struct mk_hostile mk_hostiles[] = {
-    {"threads", mkhostile_threads},     {"processes", mkhostile_processes},
-    {"colliding", mkhostile_colliding}, {"reused", mkhostile_reused},
-    {"ended", mkhostile_ended},         {"messages", mkhostile_messages},
-    {"exits", mkhostile_exits},         {"interrupts", mkhostile_interrupts},
-    {"nobody", mkhostile_nobody},       {NULL, NULL},
+    {"threads", mkhostile_threads},
+    {"processes", mkhostile_processes},
+    {"colliding", mkhostile_colliding},
+    {"reused", mkhostile_reused},
+    {"ended", mkhostile_ended},
+    {"messages", mkhostile_messages},
+    {"exits", mkhostile_exits},
+    {"interrupts", mkhostile_interrupts},
+    {"nobody", mkhostile_nobody},
+    {"crowd", mkhostile_crowd},
+    {"mutex", mkhostile_mutex},
+    {"losses", mkhostile_losses},
+    {NULL, NULL},
 };
 
 struct mk *mk_hostile_make(const char *name, uint32_t n)

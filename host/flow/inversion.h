@@ -5,8 +5,8 @@
  * longer than the limit is one, whatever happens later. One thread.
  * Proof: test/host/assert/check, test/host/diagnose/check.
  */
-#ifndef HOST_DIAGNOSE_INVERSION_H
-#define HOST_DIAGNOSE_INVERSION_H
+#ifndef HOST_FLOW_INVERSION_H
+#define HOST_FLOW_INVERSION_H
 
 #include "host/flow/flow.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/diagnose/inversion.h"
+#include "host/flow/inversion.h"
 #include "host/kymo.h"
 
 struct inversion_thread {   /* by serial */
@@ -15,6 +15,7 @@ struct inversion_thread {   /* by serial */
     struct flow_state wait; /* for a mutex, a semaphore or a reply */
     int16_t woke;           /* priority at its newest wake-up; -1 */
     int16_t priority;       /* as its newest state has it; -1: that is not known, by a loss */
+    uint32_t losses;        /* that had come when this was last looked at: inversion_of() */
     bool over;              /* the wait has ended; nothing says yet by whom */
     /* Its newest long stretch of READY, and the thread that ran then on the CPU that it got. */
     int64_t stretch_from, stretch_to;
@@ -32,6 +33,7 @@ struct inversions {
     struct flow_thread **threads; /* by serial; NULL: gone */
     uint32_t nwaiters;
     uint32_t running[FLOW_CPUS]; /* serials; 0: not known */
+    uint32_t losses;             /* that came so far */
     struct inversion_doubts doubts;
 };
 
@@ -48,12 +50,26 @@ const char *inversion_for(int state)
                                 : "for a reply";
 }
 
+/* After a loss nobody knows a thread's priority until its next state. */
+static struct inversion_thread *inversion_of(const struct inversions *w, uint32_t serial)
+{
+    struct inversion_thread *waiter = &w->waiters[serial];
+
+    if (waiter->losses != w->losses) {
+        waiter->woke = waiter->priority = -1;
+        waiter->ready = INVERSION_NEVER;
+        waiter->stretch_from = waiter->stretch_to = INVERSION_NEVER;
+        waiter->losses = w->losses;
+    }
+    return waiter;
+}
+
 static void inversion_found(struct inversions *w, const struct flow_thread *thread,
                             const struct flow_thread *by, int priority, int own, int64_t to,
                             bool ended)
 {
-    const struct inversion_thread *waiter = &w->waiters[thread->serial];
-    const struct inversion_thread *holder = &w->waiters[by->serial];
+    const struct inversion_thread *waiter = inversion_of(w, thread->serial);
+    const struct inversion_thread *holder = inversion_of(w, by->serial);
     struct inversion found = {.thread = thread,
                               .by = by,
                               .own = own,
@@ -86,7 +102,7 @@ static void inversion_checked(struct inversions *w)
 static void inversion_ended(struct inversions *w, const struct flow_thread *thread,
                             const struct flow_state *ready)
 {
-    const struct inversion_thread *waiter = &w->waiters[thread->serial];
+    const struct inversion_thread *waiter = inversion_of(w, thread->serial);
     bool mutex = waiter->wait.state == STATE_MUTEX;
     const struct flow_thread *by = NULL;
     const struct inversion_thread *other;
@@ -101,7 +117,7 @@ static void inversion_ended(struct inversions *w, const struct flow_thread *thre
         w->doubts.unknown++;
         return;
     }
-    other = &w->waiters[by->serial];
+    other = inversion_of(w, by->serial);
     priority = mutex && other->woke >= 0 ? other->woke : other->priority;
     w->doubts.no_priorities |= by->priority < 0 || ready->priority < 0;
     if (priority >= 0 && priority < ready->priority && (mutex || other->held > waiter->since)) {
@@ -112,9 +128,10 @@ static void inversion_ended(struct inversions *w, const struct flow_thread *thre
 /* A long wait for a mutex whose end is not seen, or that ends with the thread. */
 static void inversion_unended(struct inversions *w, const struct flow_thread *thread, int64_t to)
 {
-    const struct inversion_thread *waiter = &w->waiters[thread->serial];
+    const struct inversion_thread *waiter = inversion_of(w, thread->serial);
     const struct flow_thread *owner =
         waiter->wait.state == STATE_MUTEX ? w->threads[waiter->wait.owner] : NULL;
+    const struct inversion_thread *other;
     int priority;
 
     if (owner != NULL) {
@@ -128,8 +145,8 @@ static void inversion_unended(struct inversions *w, const struct flow_thread *th
         w->doubts.unknown++;
         return;
     }
-    priority = w->waiters[owner->serial].woke >= 0 ? w->waiters[owner->serial].woke
-                                                   : w->waiters[owner->serial].priority;
+    other = inversion_of(w, owner->serial);
+    priority = other->woke >= 0 ? other->woke : other->priority;
     w->doubts.no_priorities |= owner->priority < 0 || waiter->wait.priority < 0;
     if (priority >= 0 && priority < waiter->wait.priority) {
         inversion_found(w, thread, owner, priority, waiter->wait.priority, to, false);
@@ -155,7 +172,7 @@ static void inversion_stretch(const struct inversions *w, struct inversion_threa
 void inversion_begin(struct inversions *w, const struct flow_thread *thread,
                      const struct flow_state *state)
 {
-    struct inversion_thread *waiter = &w->waiters[thread->serial];
+    struct inversion_thread *waiter = inversion_of(w, thread->serial);
 
     waiter->priority = state->priority;
     if (state->state == STATE_READY) {
@@ -189,7 +206,7 @@ void inversion_begin(struct inversions *w, const struct flow_thread *thread,
 void inversion_span(struct inversions *w, const struct flow_thread *thread,
                     const struct flow_state *state, int64_t to, bool ended)
 {
-    struct inversion_thread *waiter = &w->waiters[thread->serial];
+    struct inversion_thread *waiter = inversion_of(w, thread->serial);
 
     if (!inversion_counts(state->state) || waiter->since == INVERSION_NEVER) {
         return;
@@ -239,12 +256,13 @@ void inversion_thread(struct inversions *w, struct flow_thread *thread)
                                                            .stretch_from = INVERSION_NEVER,
                                                            .stretch_to = INVERSION_NEVER,
                                                            .woke = -1,
-                                                           .priority = -1};
+                                                           .priority = -1,
+                                                           .losses = w->losses};
 }
 
 void inversion_gone(struct inversions *w, const struct flow_thread *thread, int64_t ns)
 {
-    if (w->waiters[thread->serial].over) { /* it died while it waited */
+    if (inversion_of(w, thread->serial)->over) { /* it died while it waited */
         inversion_unended(w, thread, ns);
     }
     w->threads[thread->serial] = NULL;
@@ -252,11 +270,7 @@ void inversion_gone(struct inversions *w, const struct flow_thread *thread, int6
 
 void inversion_lose(struct inversions *w)
 {
-    for (uint32_t i = 0; i < w->nwaiters; i++) {
-        w->waiters[i].woke = w->waiters[i].priority = -1;
-        w->waiters[i].ready = INVERSION_NEVER;
-        w->waiters[i].stretch_from = w->waiters[i].stretch_to = INVERSION_NEVER;
-    }
+    w->losses++;
 }
 
 const struct inversion_doubts *inversion_doubts(const struct inversions *w)
