@@ -113,11 +113,6 @@ static void control_event(struct stat *stat, const struct kev_event *event)
     }
 }
 
-static int64_t stat_account_flow_time(uint64_t time)
-{
-    return time > INT64_MAX ? INT64_MAX : (int64_t)time; /* more: of a damaged file */
-}
-
 void stat_flow_take(struct stat *stat, const struct kev_event *event, const struct thread *thread,
                     struct flow_step *step)
 {
@@ -126,7 +121,7 @@ void stat_flow_take(struct stat *stat, const struct kev_event *event, const stru
     struct kev_item *item = &stat->item;
 
     item->flags = event->dumped ? KEV_FLAG_DUMP : 0;
-    item->ns = stat_account_flow_time(event->time);
+    item->ns = stat_flow_time(event->time);
     item->cpu = event->cpu;
     item->class_id = event->class;
     item->number = event->number;
@@ -144,7 +139,7 @@ void stat_flow_take(struct stat *stat, const struct kev_event *event, const stru
     }
     if (event->injected) { /* its stamp is not used */
         item->flags |= KEV_FLAG_INJECTED;
-        item->ns = stat->last == 0 ? INT64_MIN : stat_account_flow_time(stat->last);
+        item->ns = stat->last == 0 ? INT64_MIN : stat_flow_time(stat->last);
     }
     if (flow_take_words(stat->flow, item, words, nwords, step) != 0) {
         kymo_memory(NULL);
@@ -194,8 +189,8 @@ void stat_event(struct stat *stat, const struct kev_event *event)
         stat->first = event->time;
     }
     stat->last = event->time > stat->last ? event->time : stat->last;
-    if (stat_account_flow_time(event->time) >= stat->next_turn) {
-        stat->next_turn = flow_pass(stat->flow, stat_account_flow_time(event->time));
+    if (stat_flow_time(event->time) >= stat->next_turn) {
+        stat->next_turn = flow_pass(stat->flow, stat_flow_time(event->time));
     }
     stat->by_class[event->class]++;
     stat->by_event[event->class][event_number(event)]++;
@@ -227,7 +222,7 @@ void stat_event(struct stat *stat, const struct kev_event *event)
 
 void stat_finish(struct stat *stat)
 {
-    flow_pass(stat->flow, stat_account_flow_time(stat->last));
+    flow_pass(stat->flow, stat_flow_time(stat->last));
     flow_end(stat->flow);
     for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
         cpu_account(stat, cpu, stat->last);
@@ -239,13 +234,11 @@ void stat_finish(struct stat *stat)
 
 void stat_free(struct stat *stat)
 {
-    for (uint32_t i = 0; i < stat->pairs.slots; i++) {
+    for (uint32_t i = 0; i < stat->pairs.count; i++) {
         struct pair *pair = stat->pairs.values[i];
 
-        if (pair != NULL) {
-            hist_free(&pair->latency);
-            hist_free(&pair->wait);
-        }
+        hist_free(&pair->latency);
+        hist_free(&pair->wait);
     }
     map_free(&stat->pairs);
     map_free(&stat->served);

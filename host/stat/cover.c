@@ -14,11 +14,6 @@
 
 /* ---- of the flow's source ------------------------------------------------------------- */
 
-static int64_t stat_cover_time(uint64_t time)
-{
-    return time > INT64_MAX ? INT64_MAX : (int64_t)time;
-}
-
 static int stat_cover_span(void *arg, unsigned cpu, unsigned index, int64_t *from, int64_t *to)
 {
     const struct stat *stat = arg;
@@ -26,8 +21,8 @@ static int stat_cover_span(void *arg, unsigned cpu, unsigned index, int64_t *fro
     if ((long)index >= stat->nspans[cpu]) {
         return 0;
     }
-    *from = stat_cover_time(stat->spans[cpu][index].from);
-    *to = stat_cover_time(stat->spans[cpu][index].to);
+    *from = stat_flow_time(stat->spans[cpu][index].from);
+    *to = stat_flow_time(stat->spans[cpu][index].to);
     return 1;
 }
 

@@ -1,82 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hash map from 64-bit keys: open addressing, at most half full, values allocated one by one so
- * that pointers to them stay.
+ * A map from 64-bit keys: a tree of which any keys are found in a few steps (host/id_tree.h), and
+ * the values in the order in which they were made, each allocated so that pointers to it stay.
  */
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "host/stat/stat.h"
 
-static uint32_t key_slot(const struct map *map, uint64_t key)
-{
-    key ^= key >> 33;
-    key *= 0xff51afd7ed558ccdull;
-    key ^= key >> 33;
-    return (uint32_t)key & (map->slots - 1);
-}
+struct map_entry {
+    struct id_node node;
+    _Alignas(max_align_t) unsigned char value[];
+};
 
-static uint32_t key_find(const struct map *map, uint64_t key)
+static struct map_entry *map_entry_of(void *value)
 {
-    uint32_t at = key_slot(map, key);
-
-    while (map->values[at] != NULL && map->keys[at] != key) {
-        at = (at + 1) & (map->slots - 1);
-    }
-    return at;
+    return (struct map_entry *)(void *)((char *)value - offsetof(struct map_entry, value));
 }
 
 void *map_get(const struct map *map, uint64_t key)
 {
-    return map->slots == 0 ? NULL : map->values[key_find(map, key)];
-}
+    struct id_node *node = id_tree_find(&map->tree, key);
 
-static void map_grow(struct map *map)
-{
-    struct map bigger = *map;
-
-    bigger.slots = map->slots == 0 ? 64 : map->slots * 2;
-    bigger.keys = kymo_memory(calloc(bigger.slots, sizeof(*bigger.keys)));
-    bigger.values = kymo_memory(calloc(bigger.slots, sizeof(*bigger.values)));
-    for (uint32_t i = 0; i < map->slots; i++) {
-        if (map->values[i] != NULL) {
-            uint32_t at = key_find(&bigger, map->keys[i]);
-
-            bigger.keys[at] = map->keys[i];
-            bigger.values[at] = map->values[i];
-        }
-    }
-    free(map->keys);
-    free(map->values);
-    *map = bigger;
+    return node == NULL ? NULL : ((struct map_entry *)(void *)node)->value;
 }
 
 void *map_make(struct map *map, uint64_t key)
 {
-    void *value;
-    uint32_t at;
+    struct map_entry *entry;
 
     if (map->count >= map->most) {
         return NULL;
     }
-    if (2 * (map->count + 1) > map->slots) {
-        map_grow(map);
+    if (map->count == map->room) {
+        map->values = stat_grow(map->values, &map->room, sizeof(*map->values));
     }
-    value = kymo_memory(calloc(1, map->value_bytes));
-    at = key_find(map, key);
-    free(map->values[at]);
-    map->count += map->values[at] == NULL;
-    map->keys[at] = key;
-    map->values[at] = value;
-    return value;
+    entry = kymo_memory(calloc(1, sizeof(*entry) + map->value_bytes));
+    id_tree_add(&map->tree, &entry->node, key);
+    map->values[map->count++] = entry->value;
+    return entry->value;
 }
 
 void map_free(struct map *map)
 {
-    for (uint32_t i = 0; i < map->slots; i++) {
-        free(map->values[i]);
+    for (uint32_t i = 0; i < map->count; i++) {
+        free(map_entry_of(map->values[i]));
     }
-    free(map->keys);
     free(map->values);
 }
 
@@ -84,11 +53,8 @@ void **map_values(const struct map *map, uint32_t *n)
 {
     void **values = kymo_memory(calloc(map->count + 1, sizeof(*values)));
 
-    *n = 0;
-    for (uint32_t i = 0; i < map->slots; i++) {
-        if (map->values[i] != NULL) {
-            values[(*n)++] = map->values[i];
-        }
+    for (*n = 0; *n < map->count; (*n)++) {
+        values[*n] = map->values[*n];
     }
     return values;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "host/flow/flow.h"
+#include "host/id_tree.h"
 #include "host/kymo.h"
 #include "abi/sys/states.h"
 #include "abi/sys/trace.h"
@@ -34,14 +35,13 @@
 
 struct map {
     size_t value_bytes;
-    uint32_t most;
-    uint32_t count, slots; /* slots: a power of two, 0 before the first */
-    uint64_t *keys;
-    void **values; /* NULL: free */
+    uint32_t most, count, room;
+    struct id_tree tree;
+    void **values; /* as they were made */
 };
 
 void *map_get(const struct map *map, uint64_t key); /* NULL: not there */
-void *map_make(struct map *map, uint64_t key);      /* adds it; NULL: full */
+void *map_make(struct map *map, uint64_t key);      /* adds it, which is not there; NULL: full */
 void map_free(struct map *map);
 /* All values, in an array to be freed; *n of them. */
 void **map_values(const struct map *map, uint32_t *n);
@@ -272,6 +272,11 @@ void stat_cover_free(struct stat *stat);
 /* Functions of the flow: a CPU, or all of them, are covered from here on, or no longer. */
 void stat_cover_cpu(void *arg, unsigned cpu, int64_t ns, bool covered);
 void stat_cover_all(void *arg, int64_t ns, bool all);
+/* Cycles as the flow has them; more are of a damaged file. */
+static inline int64_t stat_flow_time(uint64_t time)
+{
+    return time > INT64_MAX ? INT64_MAX : (int64_t)time;
+}
 /* A time of the flow's as the account has it: not before the first event. */
 static inline uint64_t stat_now(const struct stat *stat, int64_t ns)
 {
