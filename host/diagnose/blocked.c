@@ -296,7 +296,7 @@ static void blocked_order_note(struct diagnosis *d, struct blocked *b,
     f.harm = 1;
     snprintf(f.text, sizeof(f.text),
              "%s held mutex 0x%" PRIx64 " and waited for 0x%" PRIx64 ", thread %" PRId32
-             " held the second and waited for the first: at once they deadlock",
+             " held the second and waited for the first: at once they can deadlock",
              diagnosis_name(d, holder, name), first, then, other->tid);
     snprintf(f.why, sizeof(f.why), "kymo why --thread %" PRId32 ":%" PRId32 " --at %" PRId64 "ns",
              f.pid, f.tid, d->now);

@@ -2,7 +2,8 @@
 /*
  * `kymo diagnose`: what is wrong with a system, from one reading of its capture. Each finding is
  * derived from the flow (host/flow/flow.h); one that events are missing for is not made, and its
- * kind is in `untold`. diagnose_run() is for other commands, too. One thread.
+ * kind is in `untold`. Memory grows with the threads that the capture has, work with its events.
+ * diagnose_run() is for other commands, too. One thread.
  * Proof: test/host/diagnose/check.
  */
 #ifndef HOST_DIAGNOSE_DIAGNOSE_H
@@ -59,6 +60,8 @@ const char *finding_name(enum finding_kind kind);
 const char *finding_title(enum finding_kind kind);
 /* "ns" or "count". */
 const char *finding_unit(enum finding_kind kind);
+/* "certain"; "sign": what it says has happened, but may be meant so. */
+const char *finding_confidence(enum finding_kind kind);
 
 /* out.c: prints a result; `path` is the capture's in commands. */
 void diagnose_text(const struct diagnosis_result *result, const char *path);

@@ -41,9 +41,10 @@ void diagnose_json(const struct diagnosis_result *result, const char *path)
     for (unsigned i = 0; i < result->count; i++) {
         const struct finding *f = &result->findings[i];
 
-        printf("{\"finding\":\"%s\",\"harm\":%" PRId64 ",\"unit\":\"%s\",\"count\":%" PRIu64
-               ",\"from\":%" PRId64 ",\"to\":%" PRId64,
-               finding_name(f->kind), f->harm, finding_unit(f->kind), f->count, f->from, f->to);
+        printf("{\"finding\":\"%s\",\"confidence\":\"%s\",\"harm\":%" PRId64
+               ",\"unit\":\"%s\",\"count\":%" PRIu64 ",\"from\":%" PRId64 ",\"to\":%" PRId64,
+               finding_name(f->kind), finding_confidence(f->kind), f->harm, finding_unit(f->kind),
+               f->count, f->from, f->to);
         if (f->cpu >= 0) {
             printf(",\"cpu\":%" PRId32, f->cpu);
         }

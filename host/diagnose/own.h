@@ -19,6 +19,7 @@ enum { /* needs */
 enum { /* rests, see findings.def */
        D_PRESENT = 1,
        D_WHOLE = 2,
+       D_SIGN = 4,
 };
 
 struct diagnosis {

@@ -51,6 +51,11 @@ const char *finding_unit(enum finding_kind kind)
     return run_kinds[kind].unit;
 }
 
+const char *finding_confidence(enum finding_kind kind)
+{
+    return run_kinds[kind].rests & D_SIGN ? "sign" : "certain";
+}
+
 /* ---- for the families ---------------------------------------------------------------- */
 
 void *diagnosis_grow(void *array, uint32_t *room, uint32_t serial, size_t bytes)

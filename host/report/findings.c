@@ -50,6 +50,8 @@ static void report_findings_json(const struct diagnosis_result *result, struct b
         bytes_json(json, finding_name(kind), strlen(finding_name(kind)));
         bytes_text(json, ",");
         bytes_json(json, finding_title(kind), strlen(finding_title(kind)));
+        bytes_text(json, ",");
+        bytes_json(json, finding_confidence(kind), strlen(finding_confidence(kind)));
         bytes_text(json, "]");
     }
     bytes_text(json, "],\n\"list\":[");

@@ -43,7 +43,7 @@ def diagnosed(kymo, path):
 def told(row):
     """The lines of the page have what the command says."""
     more = f" (and {row['count'] - 1} more)" if row["count"] > 1 else ""
-    return row["finding"], row["title"], row["text"] + more, "certain"
+    return row["finding"], row["title"], row["text"] + more, row["confidence"]
 
 
 def agree(b, kymo, ok, name, path):

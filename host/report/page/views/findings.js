@@ -71,7 +71,7 @@ function findingTable({kinds, list}) {
         {title: "what is wrong", value: (row) => kinds[row.kind][1]},
         {title: "evidence", value: (row) => row.text + (row.count > 1 ? ` (and ${row.count - 1} more)` : "")},
         {title: "at", number: true, value: (row) => row.from, text: (row) => axisText(row.from, 1e3)},
-        {title: "confidence", value: () => "certain"}]});
+        {title: "confidence", value: (row) => kinds[row.kind][2]}]});
 }
 
 /* Kinds of one reason and remedy are in one row. */
@@ -86,8 +86,9 @@ function untoldTable({kinds, untold}) {
         {title: "remedy", value: (row) => row.remedy}]});
 }
 
-addView({id: "findings", title: "Findings", ofCapture: true, about: "What kymo diagnose says of the system, the worst kinds first. A finding is certain: " +
-    "the events that it rests on are in the capture. A click on a line, or Enter, shows its place on the timeline, and what its thread waited for.",
+addView({id: "findings", title: "Findings", ofCapture: true, about: "What kymo diagnose says of the system, the worst kinds first. A finding has happened: " +
+    "the events that it rests on are in the capture. One that is a sign may be meant so." +
+    " A click on a line, or Enter, shows its place on the timeline, and what its thread waited for.",
     show: async () => {
         const found = findingsOf();
         if (!found) {
