@@ -68,7 +68,8 @@ void dt_session_processes(struct dt_session *,
 void dt_session_lacks(struct dt_session *, const char *variable, const char *why);
 /* $pid: the process that has the consumer, on the target; this one before. 0: none is known. */
 void dt_session_consumer(struct dt_session *, int32_t pid);
-/* Types and symbols of an ELF, as `name` (before the backquote); kernel: also without a name. */
+/* Types and symbols of an ELF, as `name` (before the backquote); kernel: also without a name.
+ * Returns false if it can't be read; errno ENOMEM: for want of memory. */
 bool dt_session_add_elf(struct dt_session *, const char *path, const char *name, bool kernel);
 /* bias: where it is loaded, minus where it was linked. */
 bool dt_session_add_elf_at(struct dt_session *, const char *path, const char *name, bool kernel,

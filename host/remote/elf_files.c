@@ -50,20 +50,22 @@ static bool is_kernels(const struct elf_files *e, const char *path)
     return elf_id_read(path, &id) && memcmp(id.bytes, e->build_id, sizeof(id.bytes)) == 0;
 }
 
-/* Among what the user named, then among the boards' images. malloc'ed; NULL: nowhere. */
+/* Among what the user named, then among the boards' images. malloc'ed; NULL: nowhere, or, with
+ * errno ENOMEM, no memory. */
 static char *find_kernel(const struct elf_files *e, const char *const *paths, unsigned n)
 {
     struct home home;
     char *found = NULL;
 
-    for (unsigned i = 0; i < n && !found; i++) {
+    errno = 0;
+    for (unsigned i = 0; i < n && !found && errno != ENOMEM; i++) {
         if (is_folder(paths[i])) {
             found = elf_id_find(e->build_id, paths[i], e->board);
         } else if (is_kernels(e, paths[i])) {
             found = strdup(paths[i]);
         }
     }
-    if (!found && home_find(&home)) {
+    if (!found && errno != ENOMEM && home_find(&home)) {
         found = elf_id_find(e->build_id, home.boards, e->board);
     }
     return found;
@@ -78,13 +80,25 @@ struct programs {
     unsigned npaths;
     bool *used;         /* by path */
     const char *kernel; /* its ELF's path */
+    bool starved;       /* there was no memory for one of them */
 };
 
-static bool has_same_id(const char *path, const struct elf_id *id)
+static bool has_same_id(struct programs *p, const char *path, const struct elf_id *id)
 {
     struct elf_id theirs;
+    bool read = elf_id_read(path, &theirs);
 
-    return elf_id_read(path, &theirs) && memcmp(theirs.bytes, id->bytes, sizeof(id->bytes)) == 0;
+    p->starved |= !read && errno == ENOMEM;
+    return read && memcmp(theirs.bytes, id->bytes, sizeof(id->bytes)) == 0;
+}
+
+static bool elf_files_add_one(struct programs *p, const char *path, const char *name, bool kernel)
+{
+    errno = 0;
+    bool added = dt_session_add_elf(p->session, path, name, kernel);
+
+    p->starved |= !added && errno == ENOMEM;
+    return added;
 }
 
 /* Where programs run from flash each is linked for its place in the image IMAGE.elf, and is in
@@ -100,7 +114,7 @@ static bool placed_path(const char *kernel, const char *name, char path[PATH_MAX
 /* An unstripped ELF with this build id: one that the user named, in the image's own folder, or in
  * the folder programs beside the kernel's or above it. Kernels with assertions boot the programs of
  * the board's own folder. */
-static bool find_program(const struct programs *p, const char *name, const struct elf_id *id,
+static bool find_program(struct programs *p, const char *name, const struct elf_id *id,
                          char path[PATH_MAX])
 {
     static const char *const folders[] = {"", "../", "../%s/", "../../%s/"}; /* %s: the board */
@@ -108,13 +122,13 @@ static bool find_program(const struct programs *p, const char *name, const struc
     int length = slash ? (int)(slash - p->kernel) : 1;
 
     for (unsigned i = 0; i < p->npaths; i++) {
-        if (!is_folder(p->paths[i]) && has_same_id(p->paths[i], id)) {
+        if (!is_folder(p->paths[i]) && has_same_id(p, p->paths[i], id)) {
             p->used[i] = true;
             snprintf(path, PATH_MAX, "%s", p->paths[i]);
             return true;
         }
     }
-    if (placed_path(p->kernel, name, path) && has_same_id(path, id)) {
+    if (placed_path(p->kernel, name, path) && has_same_id(p, path, id)) {
         return true;
     }
     for (unsigned i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
@@ -125,7 +139,7 @@ static bool find_program(const struct programs *p, const char *name, const struc
             n = snprintf(path, PATH_MAX, "%.*s/%sprograms/%s", length, slash ? p->kernel : ".",
                          folder, name);
         }
-        if (n < PATH_MAX && has_same_id(path, id)) {
+        if (n < PATH_MAX && has_same_id(p, path, id)) {
             return true;
         }
     }
@@ -133,15 +147,14 @@ static bool find_program(const struct programs *p, const char *name, const struc
 }
 
 /* The boot image's own copy, as a file. */
-static void add_from_memory(struct dt_session *session, const char *name, const void *data,
-                            size_t bytes)
+static void add_from_memory(struct programs *p, const char *name, const void *data, size_t bytes)
 {
     int fd = memfd_create("kymo-program", MFD_CLOEXEC);
     char path[32];
 
     if (fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes) {
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        dt_session_add_elf(session, path, name, false);
+        elf_files_add_one(p, path, name, false);
     }
     if (fd >= 0) {
         close(fd); /* the session has opened it anew */
@@ -150,20 +163,22 @@ static void add_from_memory(struct dt_session *session, const char *name, const 
 
 static void elf_files_add_program(void *arg, const char *name, const void *data, size_t bytes)
 {
-    const struct programs *p = arg;
+    struct programs *p = arg;
+    errno = 0;
     Elf *elf = bytes ? elf_memory((char *)data, bytes) : NULL;
     struct elf_id id;
     char path[PATH_MAX];
 
+    p->starved |= bytes && !elf && errno == ENOMEM;
     if (elf && elf_kind(elf) == ELF_K_ELF) {
         bool has = elf_id_of(elf, &id), is_file = has && find_program(p, name, &id, path);
 
         if (is_file) {
-            dt_session_add_elf(p->session, path, name, false);
+            elf_files_add_one(p, path, name, false);
             log_probes_add(p->session, path, name);
             helper_note_add(p->session, path, name);
         } else {
-            add_from_memory(p->session, name, data, bytes);
+            add_from_memory(p, name, data, bytes);
         }
         elf_files_report_mismatch(p->files, name, has ? id.bytes : NULL, is_file ? path : NULL);
     }
@@ -211,12 +226,16 @@ static bool elf_files_refuse_path(const struct elf_files *e, const char *path)
 static bool add_all(const struct elf_files *e, struct dt_session *session, const char *kernel,
                     const char *const *paths, unsigned n)
 {
-    struct programs p = {e, session, paths, n, calloc(n + 1u, sizeof(bool)), kernel};
-    bool ok = p.used && dt_session_add_elf(session, kernel, "kernel", true);
+    struct programs p = {e, session, paths, n, calloc(n + 1u, sizeof(bool)), kernel, false};
+    bool ok = p.used && elf_files_add_one(&p, kernel, "kernel", true);
 
     if (ok) {
         elf_files_report_mismatch(e, "kernel", e->build_id, kernel);
         elf_boot_image(kernel, elf_files_add_program, &p);
+    }
+    if (!p.used || p.starved) {
+        fprintf(stderr, "%s: out of memory\n", e->command);
+        ok = false;
     }
     for (unsigned i = 0; ok && i < n; i++) {
         ok = p.used[i] || is_folder(paths[i]) || is_kernels(e, paths[i]) ||
@@ -232,10 +251,13 @@ bool elf_files_add(const struct elf_files *e, struct dt_session *session, const 
     if (!elf_files_readable(e, paths, n)) {
         return false;
     }
+    errno = 0;
     char *kernel = has_id(e) ? find_kernel(e, paths, n) : NULL, id[ELF_ID_TEXT];
-    bool ok = true;
+    bool ok = kernel || errno != ENOMEM;
 
-    if (kernel) {
+    if (!ok) {
+        fprintf(stderr, "%s: out of memory\n", e->command);
+    } else if (kernel) {
         ok = add_all(e, session, kernel, paths, n);
     } else {
         for (unsigned i = 0; ok && i < n; i++) {

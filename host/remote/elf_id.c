@@ -65,10 +65,12 @@ static bool file_is(const char *path, bool (*is)(Elf *, struct elf_id *), struct
     if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
         return false;
     }
+    errno = 0;
     elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    bool ok = elf && is(elf, id);
+    bool ok = elf && is(elf, id), starved = !ok && errno == ENOMEM;
     elf_end(elf);
     close(fd);
+    errno = starved ? ENOMEM : 0; /* it may be an ELF file all the same */
     return ok;
 }
 
@@ -120,9 +122,11 @@ char *elf_id_find(const uint8_t id[ELF_ID_BYTES], const char *folder, const char
 {
     DIR *dir = opendir(folder);
     char path[PATH_MAX], *found = NULL;
+    bool starved = !dir && errno == ENOMEM;
     struct elf_id theirs;
 
-    for (struct dirent *e; dir && !found && (e = readdir(dir)) != NULL;) {
+    for (struct dirent *e; dir && !found && !starved && (e = readdir(dir)) != NULL;) {
+        errno = 0;
         if (snprintf(path, sizeof(path), "%s/%s", folder, e->d_name) >= (int)sizeof(path)) {
             continue;
         }
@@ -132,9 +136,11 @@ char *elf_id_find(const uint8_t id[ELF_ID_BYTES], const char *folder, const char
         } else if (is_searched(e->d_name, board)) {
             found = elf_id_find(id, path, NULL);
         }
+        starved = !found && errno == ENOMEM;
     }
     if (dir) {
         closedir(dir);
     }
+    errno = starved ? ENOMEM : 0;
     return found;
 }

@@ -22,13 +22,15 @@ struct elf_id {
 const char *elf_id_trouble(const char *path);
 /* The end of a message on an ELF file without one. */
 extern const char elf_id_missing[];
-/* Returns false if it is not an ELF file, or has no build id. */
+/* Returns false if it is not an ELF file, or has no build id; or, with errno ENOMEM, if there is no
+ * memory to tell. */
 bool elf_id_read(const char *path, struct elf_id *);
 bool elf_id_of(Elf *, struct elf_id *);
 void elf_id_text(const uint8_t id[ELF_ID_BYTES], char text[ELF_ID_TEXT]);
 
 /* The first ELF with this build id among the *.elf of `folder` and of its folders whose names begin
- * with `board`, and of the folder test-images in each. malloc'ed; NULL: there is none. */
+ * with `board`, and of the folder test-images in each. malloc'ed; NULL: there is none, or,
+ * with errno ENOMEM, no memory. */
 char *elf_id_find(const uint8_t id[ELF_ID_BYTES], const char *folder, const char *board);
 
 /* Calls fn for each file of the boot image in a kernel's ELF; false: there is none, or it is no

@@ -6,6 +6,7 @@
 #include "host/dt/types/elf.h"
 #include "host/dt/types/elf_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,8 +21,9 @@ static bool elf_open_file(struct dt_elf *e, const char *path)
     if (!e->elf || elf_kind(e->elf) != ELF_K_ELF) {
         return false;
     }
+    errno = 0;
     e->dwarf = dwarf_begin_elf(e->elf, DWARF_C_READ, NULL);
-    return true;
+    return e->dwarf || errno != ENOMEM; /* many ELF files have none */
 }
 
 static void close_elf(struct dt_elf *e)
@@ -53,7 +55,9 @@ bool dt_session_add_elf_at(struct dt_session *d, const char *path, const char *n
     e->kernel = kernel;
     e->bias = bias;
     if (!elf_open_file(e, path)) {
+        int error = errno;
         close_elf(e);
+        errno = error;
         return false;
     }
     dt_elf_symbols_read(d, e);
