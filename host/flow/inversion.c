@@ -17,10 +17,16 @@ struct inversion_thread {   /* by serial */
     int16_t priority;       /* as its newest state has it; -1: that is not known, by a loss */
     uint32_t losses;        /* that had come when this was last looked at: inversion_of() */
     bool over;              /* the wait has ended; nothing says yet by whom */
-    /* Its newest long stretch of READY, and the thread that ran then on the CPU that it got. */
+    /* While it was READY, a long run of the thread that had the CPU which it got next. */
     int64_t stretch_from, stretch_to;
     uint32_t ran;
     int16_t ran_priority;
+};
+
+struct inversion_run { /* the newest run on a CPU that has ended, or since when nobody knows */
+    int64_t from, to;
+    uint32_t serial; /* 0: none */
+    int16_t priority;
 };
 
 enum { INVERSION_NEVER = -1 };
@@ -32,8 +38,8 @@ struct inversions {
     struct inversion_thread *waiters;
     struct flow_thread **threads; /* by serial; NULL: gone */
     uint32_t nwaiters;
-    uint32_t running[FLOW_CPUS]; /* serials; 0: not known */
-    uint32_t losses;             /* that came so far */
+    struct inversion_run ran[FLOW_CPUS];
+    uint32_t losses; /* that came so far */
     struct inversion_doubts doubts;
 };
 
@@ -153,20 +159,24 @@ static void inversion_unended(struct inversions *w, const struct flow_thread *th
     }
 }
 
-/* The thread runs at last: keeps who ran meanwhile, unless a much longer stretch is kept. */
+/* The thread runs at last: keeps who ran there before, unless a much longer stretch is kept. */
 static void inversion_stretch(const struct inversions *w, struct inversion_thread *waiter,
                               const struct flow_state *state)
 {
-    uint32_t ran = state->cpu < 0 ? 0 : w->running[state->cpu];
+    const struct inversion_run *run = state->cpu < 0 ? NULL : &w->ran[state->cpu];
+    int64_t from;
 
-    if (ran == 0 || w->threads[ran] == NULL ||
-        state->since - waiter->ready < (waiter->stretch_to - waiter->stretch_from) / 4) {
+    if (run == NULL || run->serial == 0 || run->to != state->since) {
+        return; /* a loss lies between */
+    }
+    from = run->from > waiter->ready ? run->from : waiter->ready;
+    if (run->to - from < (waiter->stretch_to - waiter->stretch_from) / 4) {
         return;
     }
-    waiter->stretch_from = waiter->ready;
-    waiter->stretch_to = state->since;
-    waiter->ran = ran;
-    waiter->ran_priority = w->threads[ran]->priority;
+    waiter->stretch_from = from;
+    waiter->stretch_to = run->to;
+    waiter->ran = run->serial;
+    waiter->ran_priority = run->priority;
 }
 
 void inversion_begin(struct inversions *w, const struct flow_thread *thread,
@@ -198,9 +208,6 @@ void inversion_begin(struct inversions *w, const struct flow_thread *thread,
         waiter->wait = *state;
     }
     waiter->over = false;
-    if (state->state == STATE_RUNNING && state->cpu >= 0) {
-        w->running[state->cpu] = thread->serial;
-    }
 }
 
 void inversion_span(struct inversions *w, const struct flow_thread *thread,
@@ -208,6 +215,10 @@ void inversion_span(struct inversions *w, const struct flow_thread *thread,
 {
     struct inversion_thread *waiter = inversion_of(w, thread->serial);
 
+    if (state->state == STATE_RUNNING && state->cpu >= 0) {
+        w->ran[state->cpu] =
+            (struct inversion_run){state->since, to, thread->serial, state->priority};
+    }
     if (!inversion_counts(state->state) || waiter->since == INVERSION_NEVER) {
         return;
     }

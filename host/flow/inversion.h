@@ -17,7 +17,7 @@ struct inversion {
     uint64_t object;                       /* for which; 0: not known */
     int64_t from, to;
     bool ended; /* `by` has ended the wait; else it lasts, or the thread was killed */
-    /* The thread that ran while `by` was READY for a long stretch; NULL: none did. */
+    /* The thread that ran, so long, before `by`, which was READY, got its CPU; NULL: none did. */
     const struct flow_thread *middle;
     int middle_priority;
     int64_t middle_ns;
