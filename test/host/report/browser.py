@@ -34,16 +34,11 @@ class Browser:
 
     def __init__(self, folder, width=1280, height=800, arguments=()):
         self.port, self.folder, self.words = None, folder, os.path.join(folder, "driver.txt")
-        # Chromium keeps its reports of crashes and its settings below HOME. A port that was free
-        # when this test looked may be another's when the driver comes: so it takes one itself.
-        with open(self.words, "wb") as words:
-            self.driver = subprocess.Popen(
-                ["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=words,
-                stderr=subprocess.DEVNULL, start_new_session=True,
-                env=dict(os.environ, HOME=folder, XDG_CONFIG_HOME=folder, XDG_CACHE_HOME=folder))
+        self.starts = 1
+        self.start_driver()
         self.session = None
         try:
-            self.port = self.wait_for(self.port_taken, "chromedriver's port")
+            self.port = self.wait_for(self.port_of_driver, "chromedriver's port")
             self.wait_for(self.answers, "chromedriver")
             self.session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
                 "browserName": "chrome", "goog:loggingPrefs": {"browser": "ALL"},
@@ -57,6 +52,16 @@ class Browser:
         except BaseException:
             self.close()
             raise
+
+    def start_driver(self):
+        # Chromium keeps its reports of crashes and its settings below HOME. A port that was free
+        # when this test looked may be another's when the driver comes: so it takes one itself.
+        with open(self.words, "wb") as words:
+            self.driver = subprocess.Popen(
+                ["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=words,
+                stderr=subprocess.STDOUT, start_new_session=True,
+                env=dict(os.environ, HOME=self.folder, XDG_CONFIG_HOME=self.folder,
+                         XDG_CACHE_HOME=self.folder))
 
     def __enter__(self):
         return self
@@ -72,9 +77,24 @@ class Browser:
             os.killpg(self.driver.pid, signal.SIGTERM)
         self.driver.wait()
 
+    def port_of_driver(self):
+        """The driver takes a port for IPv4, then the same for IPv6, and ends if another has that:
+        then it is started again."""
+        try:
+            return self.port_taken()
+        except Failed:
+            self.starts += 1
+            if self.starts > 3:
+                raise
+            self.start_driver()
+            return None
+
     def port_taken(self):
         with open(self.words, encoding="utf-8", errors="replace") as words:
-            found = re.search(r"started successfully on port (\d+)", words.read())
+            said = words.read()
+        found = re.search(r"started successfully on port (\d+)", said)
+        if not found and self.driver.poll() is not None:
+            raise Failed(f"chromedriver has ended with {self.driver.returncode}: {said[-500:]}")
         return int(found[1]) if found else None
 
     def answers(self):
